@@ -237,7 +237,7 @@ fn program_explanation(kernel: &notation::Kernel, program: &schedule::Program) -
     for line in &kernel.documentation {
         _ = writeln!(text, "{}", line.trim());
     }
-    if kernel.statements.len() > 1 {
+    if kernel.statements.len() > 1 || program.chain.links.len() > 1 {
         for statement in &kernel.statements {
             _ = writeln!(text, "{}", kernel.statement(statement));
         }

@@ -62,12 +62,21 @@ fn kind(message: &str) -> String {
 }
 
 fn random_programs_do_what_the_oracle_says() {
+    do_what_the_oracle_says(Program::random);
+}
+
+/// Reductions by any operator over sparse operands: what they come to where no operand has an entry is known without a loop.
+fn random_reductions_do_what_the_oracle_says() {
+    do_what_the_oracle_says(Program::reduction);
+}
+
+fn do_what_the_oracle_says(make: fn(u64) -> Program) {
     let mut right = 0;
     let mut failures: BTreeMap<String, (u64, usize, Program)> = BTreeMap::new();
     let seeds = options().seeds(150, 300);
     let count = usize::try_from(seeds.end - seeds.start).expect("a count");
     for seed in seeds {
-        let program = Program::random(seed);
+        let program = make(seed);
         match outcome(&program) {
             Outcome::Right => right += 1,
             Outcome::Refused(_) => {}
@@ -112,7 +121,8 @@ fn random_programs_do_the_same_under_any_schedule() {
 /// Every third program as native code, but for those that take the compiler minutes: the interpreter alone runs these.
 fn random_programs_do_the_same_as_native_code() -> Result<(), Skip> {
     let count = usize::try_from(options().count(30, 60)).expect("a count");
-    let programs = (options().seed..).map(|seed| Program::random(3 * seed).case("random"));
+    let make = |seed| if seed % 4 == 0 { Program::reduction(3 * seed) } else { Program::random(3 * seed) };
+    let programs = (options().seed..).map(|seed| make(seed).case("random"));
     let ready = programs.filter_map(|case| Ready::new(&case).ok()).filter(native::is_short).take(count);
     let ready: Vec<Ready> = ready.collect();
     let executables = native::compile(&ready.iter().collect::<Vec<_>>())?;
@@ -145,6 +155,7 @@ fn random_programs_do_the_same_with_inputs_of_one_pattern() {
 
 spc_tests::tests! {
     random_programs_do_what_the_oracle_says,
+    random_reductions_do_what_the_oracle_says,
     random_programs_do_the_same_under_any_schedule,
     random_programs_do_the_same_as_native_code,
     random_programs_do_the_same_with_inputs_of_one_pattern,

@@ -107,7 +107,7 @@ fn hints_take_the_place_of_data() {
     assert_eq!(json["notes"].as_array().map(Vec::len), Some(0), "{json}");
     assert_has(
         &place.refuses(&["compile", "y(i) = A(i, j) * x(j)", "-f", "A=csr nnz 1.5"]),
-        &["E0310", "whole number"],
+        &["E0311", "whole number"],
     );
 }
 

@@ -23,7 +23,7 @@ mod simplify;
 
 use crate::format::{Coordinate, Format, Map};
 use crate::ir::{ElementType, IndexExpr, Literal, ReduceOperator};
-pub use crate::notation::{Access, Expr, IndexVariable, TensorId};
+pub use crate::notation::{Access, Expr, IndexVariable, Reading, TensorId};
 pub use crate::remark::{Decision, Remark};
 pub use asked::{
     Asked, AskedAssembly, AskedChunks, AskedCollect, AskedCopy, AskedStorage, AskedSum, AskedWalk, Balance, Chain,

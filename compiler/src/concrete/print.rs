@@ -1,6 +1,8 @@
 //! Concrete notation as text.
 
-use super::{Access, Assign, Collect, Expr, IndexVariable, Kernel, OutputStructure, Run, Statement, TensorKind};
+use super::{
+    Access, Assign, Collect, Expr, IndexVariable, Kernel, OutputStructure, Reading, Run, Statement, TensorKind,
+};
 use crate::notation::{BinaryOperator, UnaryOperator, reduction_name};
 use crate::syntax::AssignOperator;
 use std::fmt;
@@ -113,6 +115,7 @@ pub(crate) fn expr(kernel: &Kernel, value: &Expr) -> String {
     };
     match value {
         Expr::Literal(literal) => literal.to_string(),
+        Expr::Access(place) if place.reads == Reading::Stored => format!("stored({})", access(kernel, place)),
         Expr::Access(place) => access(kernel, place),
         Expr::Index(variable, _) => kernel.variable(*variable).to_owned(),
         Expr::Unary(UnaryOperator::Negate, operand) => format!("-{}", atom(operand)),

@@ -14,6 +14,8 @@
 //! fill values and simplified, so any expression has a lattice. The idea is from Kjolstad, Kamil, Chou, Lugato, Amarasinghe, *The
 //! Tensor Algebra Compiler* (2017), section 5; there points come from rules for `*` and `+`.
 
+mod region;
+
 use crate::concrete::{Access, Statement, Tensor, absent, simplify};
 
 /// A set of a loop's operands: bit `n` stands for the `n`th.

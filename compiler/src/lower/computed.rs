@@ -205,6 +205,7 @@ impl Lowering<'_> {
             operands,
             lattice,
             everywhere: false,
+            visited: None,
             body: walk.body,
             scope: &scope,
         };

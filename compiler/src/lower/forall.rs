@@ -26,6 +26,8 @@ pub(super) struct Loop<'s> {
     pub lattice: Lattice,
     /// Whether something happens at every coordinate.
     pub everywhere: bool,
+    /// A variable that counts the coordinates at which an operand has an entry.
+    pub visited: Option<VariableId>,
     /// The body, before anything is known of its operands.
     pub body: &'s Statement,
     pub scope: &'s Scope,
@@ -77,6 +79,11 @@ impl Lowering<'_> {
             return self.forall(variable, run, body, &Scope { touched: None, ..scope.clone() }, out);
         }
         let Some(loops) = self.over_lattice(variable, run, body, scope) else { return };
+        if run == Run::Serial
+            && let Some((region, entries)) = self.constant_region(&loops)
+        {
+            return self.around_region(&region, entries, out);
+        }
         match run {
             Run::Parallel => self.parallel(&loops, None, out),
             Run::ParallelOr(shares) => self.parallel(&loops, Some(shares), out),
@@ -104,7 +111,7 @@ impl Lowering<'_> {
             return None;
         }
         let everywhere = everywhere || self.probes_all(&operands, &lattice);
-        Some(Loop { variable, vector: run == Run::Vector, operands, lattice, everywhere, body, scope })
+        Some(Loop { variable, vector: run == Run::Vector, operands, lattice, everywhere, visited: None, body, scope })
     }
 
     /// The loops, over all of the range or a part of it.
@@ -371,6 +378,9 @@ impl Lowering<'_> {
         statement: &Statement,
         out: &mut Vec<ir::Statement>,
     ) {
+        if let Some(visited) = loops.visited {
+            out.push(ir::Statement::Assign(visited, Expr::Variable(visited).plus(Expr::Index(1))));
+        }
         let (coordinate, present) = self.bind_positions(loops, coordinate, present, out);
         let coordinate = self.bind_coordinate(loops.variable, coordinate, out);
         let mut scope = loops.scope.at(loops.variable, coordinate);

@@ -31,6 +31,7 @@ mod merge;
 mod parallel;
 mod position;
 mod presence;
+mod region;
 mod scatter;
 mod share;
 mod statement;
@@ -110,6 +111,8 @@ struct Scope {
     touched: Option<ir::VariableId>,
     /// For each sum that may have had no term, the flag that tells; entries of nothing but such sums are not appended.
     flags: BTreeMap<TensorId, ir::VariableId>,
+    /// How often the statement is to be done, where that is not once: see [`region`].
+    repeated: Option<ir::Expr>,
 }
 
 impl Scope {

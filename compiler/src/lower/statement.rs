@@ -1,8 +1,9 @@
 //! Statements that are not loops, and expressions.
 
 use super::{Lowering, Scope, Workspace};
-use crate::concrete::{Access, Assign, Expr, OutputStructure, Run, Statement, TensorId, TensorKind};
+use crate::concrete::{Access, Assign, Expr, OutputStructure, Reading, Run, Statement, TensorId, TensorKind};
 use crate::ir::{self, Type};
+use crate::notation::{BinaryOperator, UnaryOperator};
 
 impl Lowering<'_> {
     pub(super) fn statement(&mut self, statement: &Statement, scope: &Scope, out: &mut Vec<ir::Statement>) {
@@ -61,7 +62,7 @@ impl Lowering<'_> {
             out.push(ir::Statement::Let(flag, ir::Expr::Bool(false)));
             flag
         });
-        let producer_scope = Scope { touched, appended: None, pending: None, ..scope.clone() };
+        let producer_scope = Scope { touched, appended: None, pending: None, repeated: None, ..scope.clone() };
         self.statement(producer, &producer_scope, out);
         if let Workspace::Scalar(variable) = self.workspaces[&workspace]
             && has_parallel_loop(consumer)
@@ -91,6 +92,7 @@ impl Lowering<'_> {
             return self.scatter(assign, scope, out);
         }
         let value = self.expr(&assign.value, scope);
+        let value = self.repeated(assign, value, scope, out);
         if let Some(Workspace::Scalar(variable)) = self.workspaces.get(&target.tensor).copied() {
             out.push(match assign.operator {
                 Some(operator) => ir::Statement::Update(variable, operator, value),
@@ -118,23 +120,42 @@ impl Lowering<'_> {
     pub(super) fn expr(&self, expr: &Expr, scope: &Scope) -> ir::Expr {
         match expr {
             Expr::Literal(literal) => ir::Expr::Literal(*literal),
+            // Where a statement is reached that asks, there is.
+            Expr::Access(access) if access.reads == Reading::Stored => ir::Expr::Bool(true),
             Expr::Access(access) => self.read(access, scope),
             Expr::Index(variable, element) => {
                 ir::Expr::Cast(Type::of(*element), Box::new(self.coordinate(scope, *variable)))
             }
             Expr::Cast(element, operand) => ir::Expr::Cast(Type::of(*element), Box::new(self.expr(operand, scope))),
-            Expr::Unary(operator, operand) => ir::Expr::Unary(*operator, Box::new(self.expr(operand, scope))),
-            Expr::Binary(operator, left, right) => {
-                ir::Expr::binary(*operator, self.expr(left, scope), self.expr(right, scope))
-            }
+            Expr::Unary(operator, operand) => match (operator, self.expr(operand, scope)) {
+                (UnaryOperator::Not, ir::Expr::Bool(value)) => ir::Expr::Bool(!value),
+                (operator, operand) => ir::Expr::Unary(*operator, Box::new(operand)),
+            },
+            Expr::Binary(operator, left, right) => match (operator, self.expr(left, scope), self.expr(right, scope)) {
+                (BinaryOperator::And, ir::Expr::Bool(true), other)
+                | (BinaryOperator::And, other, ir::Expr::Bool(true))
+                | (BinaryOperator::Or, ir::Expr::Bool(false), other)
+                | (BinaryOperator::Or, other, ir::Expr::Bool(false)) => other,
+                (BinaryOperator::And, ir::Expr::Bool(false), _) | (BinaryOperator::And, _, ir::Expr::Bool(false)) => {
+                    ir::Expr::Bool(false)
+                }
+                (BinaryOperator::Or, ir::Expr::Bool(true), _) | (BinaryOperator::Or, _, ir::Expr::Bool(true)) => {
+                    ir::Expr::Bool(true)
+                }
+                (operator, left, right) => ir::Expr::binary(*operator, left, right),
+            },
             Expr::Call(function, arguments) => {
                 ir::Expr::Call(*function, arguments.iter().map(|argument| self.expr(argument, scope)).collect())
             }
-            Expr::Select(condition, yes, no) => ir::Expr::Select(
-                Box::new(self.expr(condition, scope)),
-                Box::new(self.expr(yes, scope)),
-                Box::new(self.expr(no, scope)),
-            ),
+            Expr::Select(condition, yes, no) => match self.expr(condition, scope) {
+                ir::Expr::Bool(true) => self.expr(yes, scope),
+                ir::Expr::Bool(false) => self.expr(no, scope),
+                condition => ir::Expr::Select(
+                    Box::new(condition),
+                    Box::new(self.expr(yes, scope)),
+                    Box::new(self.expr(no, scope)),
+                ),
+            },
             Expr::Reduce(..) => unreachable!("the scheduler turns sums into loops"),
         }
     }

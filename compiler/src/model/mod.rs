@@ -34,7 +34,9 @@ mod tests;
 pub use sizes::{LevelSize, Sizes, TensorSize};
 
 use crate::Compiled;
-use crate::concrete::{Access, Assign, IndexVariable, Kernel, OutputStructure, Statement, TensorId, TensorKind};
+use crate::concrete::{
+    Access, Assign, IndexVariable, Kernel, OutputStructure, Reading, Statement, TensorId, TensorKind,
+};
 use crate::notation::{BinaryOperator, Expr};
 use iterations::{Iterations, levels};
 use std::collections::BTreeMap;
@@ -204,8 +206,8 @@ impl Count<'_> {
             _ if direction == Direction::Read && matches!(tensor.kind, TensorKind::Output(_)) => {}
             _ => {
                 self.touch_levels(access, path, direction == Direction::Write);
-                if let Some(tensor) = access.values {
-                    self.touch_values(&Access { tensor, values: None, ..access.clone() }, direction, path);
+                if let Reading::ValueOf(tensor) = access.reads {
+                    self.touch_values(&Access { tensor, reads: Reading::Value, ..access.clone() }, direction, path);
                 }
             }
         }

@@ -155,10 +155,21 @@ pub struct Access {
     pub tensor: TensorId,
     /// Its index variables in mode order.
     pub indices: Vec<IndexVariable>,
-    /// The tensor whose value is meant, where that is another of the same pattern: `tensor` then says only where the value is.
-    pub values: Option<TensorId>,
+    /// What of it is meant.
+    pub reads: Reading,
     /// Where.
     pub span: Span,
+}
+
+/// What of a place in a tensor is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reading {
+    /// The value there.
+    Value,
+    /// The value of another tensor of the same pattern: the access says only where it is.
+    ValueOf(TensorId),
+    /// Whether there is an entry, as a `bool`.
+    Stored,
 }
 
 /// A checked expression. Operands of one operator have one type; conversions are explicit.

@@ -1,7 +1,7 @@
 //! Checked index notation as text: the language itself, with every sum and every level written out.
 
 use super::check::reduction_name;
-use super::{Access, Assignment, BinaryOperator, Expr, Hints, Kernel, Role, Tensor};
+use super::{Access, Assignment, BinaryOperator, Expr, Hints, Kernel, Reading, Role, Tensor};
 use crate::ir::{ElementType, Literal};
 use crate::syntax::precedence::Precedence;
 use crate::syntax::{AssignOperator, HintKind};
@@ -112,9 +112,13 @@ struct AccessText<'a> {
 
 impl fmt::Display for AccessText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.kernel.tensor(self.access.tensor).name)?;
+        let name = &self.kernel.tensor(self.access.tensor).name;
         let names: Vec<&str> = self.access.indices.iter().map(|variable| self.kernel.variable(*variable)).collect();
-        if names.is_empty() { Ok(()) } else { write!(f, "({})", names.join(", ")) }
+        match (names.is_empty(), self.access.reads) {
+            (true, _) => f.write_str(name),
+            (false, Reading::Stored) => write!(f, "stored({name}({}))", names.join(", ")),
+            (false, _) => write!(f, "{name}({})", names.join(", ")),
+        }
     }
 }
 

@@ -9,7 +9,7 @@
 //! min(t, X(i, j) + v(j))    X has no entry, fill inf      →      t
 //! ```
 
-use super::{Access, BinaryOperator, Expr, UnaryOperator};
+use super::{Access, BinaryOperator, Expr, Reading, UnaryOperator};
 use crate::ir::{ElementType, Function, Literal, ReduceOperator, constant};
 
 /// The value of an expression whose missing entries are known; `None` where it depends on stored values.
@@ -19,7 +19,11 @@ pub(crate) fn known(expr: &Expr, missing: &dyn Fn(&Access) -> Option<Literal>) -
 
 /// The expression with the fill value for each access that is missing.
 pub(crate) fn with_missing(expr: &Expr, missing: &dyn Fn(&Access) -> Option<Literal>) -> Expr {
-    expr.map_accesses(&|access| missing(access).map_or_else(|| Expr::Access(access.clone()), Expr::Literal))
+    expr.map_accesses(&|access| match (missing(access), access.reads) {
+        (None, _) => Expr::Access(access.clone()),
+        (Some(_), Reading::Stored) => Expr::Literal(constant::truth(false)),
+        (Some(fill), _) => Expr::Literal(fill),
+    })
 }
 
 /// The literal that an expression is.

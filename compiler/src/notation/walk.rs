@@ -1,6 +1,8 @@
 //! Ways through an expression.
 
-use super::{Access, Assignment, Expr, IndexVariable, Kernel, Tensor, TensorId, UnaryOperator, Variable, running};
+use super::{
+    Access, Assignment, Expr, IndexVariable, Kernel, Reading, Tensor, TensorId, UnaryOperator, Variable, running,
+};
 use crate::diagnostics::Span;
 use crate::format::Format;
 use crate::ir::{ElementType, Literal};
@@ -10,6 +12,7 @@ impl Expr {
     pub fn element(&self, of: &dyn Fn(TensorId) -> ElementType) -> ElementType {
         match self {
             Expr::Literal(literal) => literal.element(),
+            Expr::Access(access) if access.reads == Reading::Stored => ElementType::Bool,
             Expr::Access(access) => of(access.values()),
             Expr::Index(_, element) | Expr::Cast(element, _) => *element,
             Expr::Binary(operator, left, _) if operator.is_arithmetic() => left.element(of),
@@ -159,12 +162,20 @@ impl Expr {
 impl Access {
     /// A tensor at index variables, with its own values.
     pub fn new(tensor: TensorId, indices: Vec<IndexVariable>, span: Span) -> Self {
-        Self { tensor, indices, values: None, span }
+        Self { tensor, indices, reads: Reading::Value, span }
     }
 
     /// The tensor whose value is meant.
     pub fn values(&self) -> TensorId {
-        self.values.unwrap_or(self.tensor)
+        match self.reads {
+            Reading::ValueOf(tensor) => tensor,
+            Reading::Value | Reading::Stored => self.tensor,
+        }
+    }
+
+    /// Whether there is an entry at the place.
+    pub fn stored(&self) -> Expr {
+        Expr::Access(Access { reads: Reading::Stored, ..self.clone() })
     }
 
     /// Whether both name the same place: the same tensor at the same index variables.

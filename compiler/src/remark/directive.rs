@@ -61,6 +61,7 @@ impl What {
             What::Serial(variable) => format!("parallel({}: none)", names(std::slice::from_ref(variable))?.join("")),
             What::Deterministic => "deterministic()".to_owned(),
             What::CutOff(_)
+            | What::AtOnce(_)
             | What::Converted(_)
             | What::Transposed { .. }
             | What::Delivered { .. }

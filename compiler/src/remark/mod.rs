@@ -15,6 +15,17 @@ pub struct Decision {
     pub why: String,
 }
 
+/// What a value reduced several times comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClosedForm {
+    /// The value, if there is one at all.
+    Once,
+    /// The value times their count.
+    Times,
+    /// The value to the power of their count.
+    Power,
+}
+
 /// A decision and its reason.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Remark {
@@ -46,6 +57,8 @@ pub enum What {
     Materialized(String, Option<String>),
     /// A part of a statement is made first, as a temporary of this name.
     CutOff(String),
+    /// What a loop does where no operand has an entry is done at once.
+    AtOnce(String),
     /// Operands are walked by the levels that they store.
     Walked {
         /// Whose.
@@ -271,6 +284,20 @@ pub enum Why {
     NotStoredEachTime,
     /// Levels that are walked or appended ask for it, or that is the order of the result.
     LevelsInOrder,
+
+    /// All terms of a reduction are alike where operands have no entry.
+    SameElsewhere {
+        /// The operands.
+        operands: Vec<String>,
+        /// A term there.
+        value: String,
+        /// What they come to.
+        closed: ClosedForm,
+    },
+    /// What a loop does where no operand has an entry does not depend on its index.
+    SameWithoutEntries,
+    /// How many terms are not stored follows from how many are.
+    CountsEntries,
 
     // Temporaries.
     /// Its value takes few operations.

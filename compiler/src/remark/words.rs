@@ -1,6 +1,6 @@
 //! The words of all decisions and reasons.
 
-use super::{Assembly, Entries, Meeting, Storage, What, Why, Work};
+use super::{Assembly, ClosedForm, Entries, Meeting, Storage, What, Why, Work};
 use crate::ir::{Simd, Tile};
 use std::fmt::{Display, Formatter, Result};
 
@@ -12,6 +12,9 @@ impl Display for What {
             What::Materialized(name, None) => write!(f, "{name} is made first, stored as a scalar"),
             What::Materialized(name, Some(format)) => write!(f, "{name} is made first, stored as {format}"),
             What::CutOff(name) => write!(f, "{name} is made first"),
+            What::AtOnce(variable) => {
+                write!(f, "every {variable} at which no operand has an entry is taken at once, behind the loop over the others")
+            }
             What::Walked { tensors, format, .. } if tensors.len() == 1 => {
                 write!(f, "walk {} as it is stored: {format}", tensors[0])
             }
@@ -192,6 +195,18 @@ impl Display for Why {
             }
             Why::TooLong => f.write_str("the statement that reads it would get too long"),
             Why::TooManyMeet => f.write_str("too many sparse operands would meet in one loop nest"),
+            Why::SameElsewhere { operands, value, closed } => {
+                write!(f, "where {} has no entry, every term is {value}: ", operands.join(" or "))?;
+                f.write_str(match closed {
+                    ClosedForm::Once => "these count once, if there are any",
+                    ClosedForm::Times => "these add that times their number",
+                    ClosedForm::Power => "these multiply by its power",
+                })
+            }
+            Why::SameWithoutEntries => {
+                f.write_str("what is done there is the same for each: once, times their number, or to its power")
+            }
+            Why::CountsEntries => f.write_str("how many terms are stored tells how many are not"),
             Why::FormedAgain => f.write_str("its sum would be formed again for each entry that it is a part of"),
             Why::TooManyCases(count) => {
                 write!(f, "{count} sparse operands would have too many cases in one loop nest")

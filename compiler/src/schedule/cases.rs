@@ -38,7 +38,7 @@ fn count(kernel: &Kernel, statement: &Statement, most: usize) -> Option<usize> {
         }
         Statement::Forall { variable, body, .. } => {
             let operands = operands(kernel, *variable, body);
-            if operands.len() > MOST_OPERANDS {
+            if are_many(&operands) {
                 return None;
             }
             let lattice = Lattice::new(&kernel.tensors, body, &operands);
@@ -57,6 +57,11 @@ fn count(kernel: &Kernel, statement: &Statement, most: usize) -> Option<usize> {
         }
     };
     (total <= most).then_some(total)
+}
+
+/// Whether a lattice of so many operands would take long to compute.
+pub(super) fn are_many(operands: &[Access]) -> bool {
+    operands.len() > MOST_OPERANDS
 }
 
 /// The operands that a loop walks.

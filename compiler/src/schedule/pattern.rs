@@ -11,7 +11,7 @@
 
 use super::{Kernel, TensorId, TensorKind};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
-use crate::notation::{self, Access, Role};
+use crate::notation::{self, Access, Reading, Role};
 use crate::remark::{Remark, What, Why};
 use crate::syntax::{Directive, ExprKind, Ident};
 
@@ -53,7 +53,10 @@ pub(super) fn aligned(
     let mut is_changed = false;
     let mut align = |access: &mut Access| {
         if let Some(other) = pattern(access.tensor) {
-            (access.values, access.tensor) = (Some(access.tensor), other);
+            if access.reads == Reading::Value {
+                access.reads = Reading::ValueOf(access.tensor);
+            }
+            access.tensor = other;
             is_changed = true;
         }
     };

@@ -16,6 +16,7 @@ use crate::diagnostics::codes::notation as codes;
 use crate::diagnostics::{Diagnostic, Diagnostics, Span};
 use crate::format::Level;
 use crate::ir::{ElementType, ReduceOperator};
+use crate::lattice::Lattice;
 use crate::level;
 use crate::notation::{self, Role};
 use crate::remark::{Assembly, Remark, What, Why};
@@ -103,6 +104,7 @@ pub(super) fn kernel(kernel: &notation::Kernel, scope: Scope, options: Options) 
     if options.parallel {
         directives::check(&scheduler.kernel, directives, &mut diagnostics);
     }
+    scheduler.explain_regions();
     super::directive::remarks(&scheduler.kernel).into_iter().for_each(|remark| scheduler.remark(remark));
     if !diagnostics.is_empty() {
         return Err(diagnostics);
@@ -483,6 +485,9 @@ impl Scheduler<'_> {
             return;
         }
         let is_asked = self.kernel.asked.parallel.contains(&variable);
+        if !is_asked && self.is_one_region(statement) {
+            return;
+        }
         let wish = self.kernel.asked.balanced.iter().find(|(of, ..)| *of == variable).copied();
         let balance = self.kernel.asked.balance_of(variable);
         let by_entries = balance.is_some_and(|(balance, _)| balance == Balance::Nonzeros);
@@ -509,6 +514,35 @@ impl Scheduler<'_> {
             }
             (_, share) => self.in_chunks_or_shares(statement, is_asked, share),
         }
+    }
+
+    /// The lattice of a loop that has a constant region.
+    fn constant_region(&self, variable: IndexVariable, body: &Statement) -> Option<Lattice> {
+        let operands = super::cases::operands(&self.kernel, variable, body);
+        if operands.is_empty() || super::cases::are_many(&operands) {
+            return None;
+        }
+        let lattice = Lattice::new(&self.kernel.tensors, body, &operands);
+        lattice.region(&self.kernel, variable).is_some().then_some(lattice)
+    }
+
+    /// Whether a loop does nothing but what has a closed form: where no operand has an entry, the same at every coordinate.
+    fn is_one_region(&self, statement: &Statement) -> bool {
+        let Statement::Forall { variable, body, .. } = statement else { return false };
+        self.constant_region(*variable, body)
+            .is_some_and(|lattice| lattice.of_entries().points.iter().all(|point| point.statement == Statement::Empty))
+    }
+
+    /// Says which loops leave out the coordinates at which no operand has an entry.
+    fn explain_regions(&mut self) {
+        let mut found = Vec::new();
+        self.kernel.body.for_each_loop(&mut |variable, run, body| {
+            let is_plain = run == Run::Serial && self.kernel.variables[variable.0].value.is_none();
+            if is_plain && self.constant_region(variable, body).is_some() {
+                found.push(self.kernel.variable(variable).to_owned());
+            }
+        });
+        found.into_iter().for_each(|name| self.decide(What::AtOnce(name), Why::SameWithoutEntries));
     }
 
     /// A loop whose chunks nothing combines.

@@ -18,7 +18,7 @@ use spc::complex::{c32, c64};
 use spc_compiler::ir::tables::monoid::LEFT;
 use spc_compiler::ir::{self, Combine, ElementType, Function, IndexExpr, Literal, ReduceOperator, Type};
 use spc_compiler::notation::{
-    self, Access, Assignment, BinaryOperator, Expr, IndexVariable, Kernel, Link, Role, UnaryOperator,
+    self, Access, Assignment, BinaryOperator, Expr, IndexVariable, Kernel, Link, Reading, Role, UnaryOperator,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -483,6 +483,11 @@ impl Evaluation<'_> {
             Expr::Literal(literal) => Value::known(Number::of_literal(*literal)),
             Expr::Access(access) => {
                 let (held, place) = (&self.tensors[access.tensor.0], self.place(access, indices));
+                if access.reads == Reading::Stored {
+                    let is_there = held.entries.stored.contains_key(&place);
+                    let truth = Number::of_literal(Literal::Integer(ElementType::Bool, is_there.into()));
+                    return if is_there { Value::given(truth) } else { Value::known(truth) };
+                }
                 let value = match held.entries.stored.get(&place) {
                     Some(&value) => Value::given(value),
                     None => Value::known(Number::of_literal(self.kernel.tensor(access.tensor).fill)),

@@ -3,7 +3,7 @@
 use super::algebra::Algebra;
 use super::format::Storage;
 use super::index::Indices;
-use super::{Expr, Let, Mask, Program, Statement, Tensor};
+use super::{Expr, Let, Mask, Program, Statement, TARGET, Tensor};
 use crate::data::{Entries, Random, for_each_index};
 use crate::number::Number;
 use spc_compiler::ir::ElementType;
@@ -95,6 +95,46 @@ impl Program {
         for id in 0..program.tensors.len() {
             program.tensors[id].entries = program.entries(id, is_wild, &mut random);
         }
+        program
+    }
+
+    /// The program of a seed whose first statement is one reduction, by any operator, over all that its target leaves: terms are often
+    /// the same wherever operands have no entry.
+    pub fn reduction(seed: u64) -> Program {
+        let mut program = Program::random(seed);
+        let mut random = Random::new(seed.wrapping_mul(0x2000_0003).wrapping_add(5));
+        program.statements.truncate(1);
+        program.totals = false;
+        let mut value = String::new();
+        program.statements[0].value.print(&program, &mut value);
+        let target = program.access(TARGET, &program.statements[0].target);
+        let has = |text: &str, name: &str| text.split(|c: char| !c.is_alphanumeric()).any(|word| word == name);
+        let mut bound = Vec::new();
+        program.statements[0].value.for_each(&mut |expr| {
+            bound.extend(if let Expr::Reduce(_, variables, _) = expr { variables.clone() } else { Vec::new() });
+        });
+        let names = program.variables.iter().enumerate();
+        let free = names.filter(|(_, (name, _))| has(&value, name) && !has(&target, name));
+        let variables: Vec<usize> = free.map(|(id, _)| id).filter(|id| !bound.contains(id)).collect();
+        if variables.is_empty() {
+            return program;
+        }
+        let is_long = program.variables.iter().any(|(_, extent)| *extent > 20);
+        let reductions: &[&str] = match program.element {
+            ElementType::Bool => &["any", "all"],
+            element if element.is_complex() && is_long => &["sum"],
+            element if element.is_complex() => &["sum", "prod"],
+            element if element.is_float() && is_long => &["sum", "min", "max", "max"],
+            element if element.is_float() => &["sum", "min", "max", "max", "prod"],
+            _ => &["sum", "min", "max", "prod", "any", "all"],
+        };
+        if random.chance(0.7) {
+            program.result = Storage { fill: program.result.fill, ..Storage::dense(program.result.order()) };
+        }
+        let first = &mut program.statements[0];
+        let body = std::mem::replace(&mut first.value, Expr::Literal(String::new()));
+        first.update = "=";
+        first.value = Expr::Reduce(*random.choose::<&str>(reductions), variables, Box::new(body));
         program
     }
 

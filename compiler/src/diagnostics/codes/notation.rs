@@ -80,9 +80,11 @@ pub const VALUE_AS_CONDITION: Code = Code::error(305);
 pub const DIVISION_BY_MISSING: Code = Code::error(306);
 /// An element of the result that is assigned several times.
 pub const ASSIGNED_AGAIN: Code = Code::error(309);
+/// `stored` of something else than a place in a tensor.
+pub const STORED_OF_VALUE: Code = Code::error(310);
 
 /// A hint on the size of a tensor that can't be.
-pub const WRONG_HINT: Code = Code::error(310);
+pub const WRONG_HINT: Code = Code::error(311);
 
 /// Values that meet at a computed index of a result whose fill value takes part.
 pub const COMPUTED_RESULT_NOT_YET: Code = Code::error(402);
@@ -863,6 +865,25 @@ Correct:
 
     fn polynomials(a: dense, b: dense) -> c: dense {
         c(i + j) += a(i) * b(j);
+    }
+",
+    },
+    Entry {
+        code: STORED_OF_VALUE,
+        title: "`stored` of a value",
+        explanation: "
+`stored` asks whether a tensor has an entry at a place, whatever its value is. What is computed has no entries.
+
+Wrong:
+
+    fn count(A: csr) -> n: i64 {
+        n = sum(i, j)(i64(stored(2 * A(i, j))));
+    }
+
+Correct:
+
+    fn count(A: csr) -> n: i64 {
+        n = sum(i, j)(i64(stored(A(i, j))));
     }
 ",
     },

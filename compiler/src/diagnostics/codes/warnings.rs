@@ -11,6 +11,9 @@ pub const SIMILAR_INDEX: Code = Code::warning(103);
 /// A sparse result that stores every element, or all along an index.
 pub const FULL_RESULT: Code = Code::warning(104);
 
+/// A reduction that visits every value of an index of a sparse operand.
+pub const EVERY_COORDINATE: Code = Code::warning(105);
+
 pub(crate) const ENTRIES: &[Entry] = &[
     Entry {
         code: LONE_INDEX,
@@ -81,6 +84,24 @@ Correct:
 
     fn shift(A: csr) -> B: csr { B(i, j) = A(i, j) + 1 where A(i, j); }
     fn shift_all(A: csr) -> B: dense { B(i, j) = A(i, j) + 1; }
+",
+    },
+    Entry {
+        code: EVERY_COORDINATE,
+        title: "a reduction over every coordinate",
+        explanation: r"
+Where a sparse operand of a reduction has no entry, a term is made of its fill value and the rest. Terms that change nothing are left
+out, and terms that are all the same come to something at once: both cost nothing. Here they differ from each other, so that each
+value of the index is visited. With a fill value that makes them change nothing, the stored entries are enough: no path between two
+places has the length infinity, not 0.
+
+Wrong:
+
+    fn nearest(A: csr, x: dense) -> y: dense fill inf { y(i) = min(j)(A(i, j) + x(j)); }
+
+Correct:
+
+    fn nearest(A: csr fill inf, x: dense) -> y: dense fill inf { y(i) = min(j)(A(i, j) + x(j)); }
 ",
     },
 ];

@@ -22,6 +22,15 @@ pub(super) fn topics() -> Vec<Topic> {
 ",
     ));
     topics.push(topic("sign", "-1, 0 or 1", "`sign(a)` is -1, 0 or 1, and NaN of NaN.\n"));
+    topics.push(topic(
+        "stored",
+        "whether a tensor has an entry",
+        "`stored(A(i, j))` is true where `A` has an entry, whatever its value: of what is stored, zeros count too. A dense tensor has
+all. With it a pattern can be named, and used as a mask.
+
+    fn pairs(X: csf) -> P: bool csr { P(i, j) = any(k)(stored(X(i, j, k))); }
+",
+    ));
     topics.extend(ElementType::ALL.into_iter().map(element));
     topics
 }

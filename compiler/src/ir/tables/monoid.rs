@@ -59,6 +59,12 @@ pub struct Definition {
 /// and compared like a built-in one.
 static DECLARATIONS: Mutex<Vec<&'static Declaration>> = Mutex::new(Vec::new());
 
+/// Numbers of an element type to try the laws of operators on.
+pub(crate) fn samples(element: ElementType) -> impl Iterator<Item = Literal> {
+    let samples = [0.0, 1.0, -1.0, 2.0, -3.0, 0.5, 7.0, 100.0].into_iter();
+    samples.filter_map(move |sample| Literal::new(element, sample)).filter(|sample| sample.is_exact())
+}
+
 impl ReduceOperator {
     /// The operator that is declared like this, with the element types that lack it, and why. An operator without definitions is a
     /// name: what the syntax tree has.
@@ -448,6 +454,18 @@ impl ReduceOperator {
     /// the result.
     pub fn distributes(self) -> Option<BinaryOperator> {
         self.row().distributes
+    }
+
+    /// Whether a value combined with itself is that value. Of an operator that a text declares, samples tell.
+    pub fn is_idempotent(self, element: ElementType) -> bool {
+        match self.definition(element) {
+            Some(Definition { value, .. }) => {
+                let stays =
+                    |sample: Literal| constant::defined(value, sample, sample).is_some_and(|it| it.equals(sample));
+                samples(element).all(stays)
+            }
+            None => self.row().is_idempotent,
+        }
     }
 
     /// Whether another order gives other bits.

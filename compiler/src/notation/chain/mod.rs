@@ -2,7 +2,7 @@
 //!
 //! Passes over the notation, each a kernel in and a kernel out: [`versions`] gives each statement a tensor of its own,
 //! [`inline`] leaves out the temporaries that need not be made, and [`split`] cuts what is left; between them [`narrow`] makes
-//! temporaries of parts of what would be too much for one loop nest:
+//! temporaries of parts of what would be too much for one loop nest, and [`regions`] of what reductions have of stored entries:
 //!
 //! ```text
 //! fn step(A: csr, x: dense, b: dense) -> (y: dense, n: f64) {
@@ -18,6 +18,7 @@
 mod inline;
 mod narrow;
 mod part;
+mod regions;
 mod split;
 #[cfg(test)]
 mod tests;
@@ -59,6 +60,8 @@ pub fn chain(kernel: &Kernel, fuse: bool, most: usize) -> Chain {
     let (kernel, mut decisions) = inline::inline(versions::versions(kernel), fuse, &mut problems);
     let (kernel, parts) = narrow::narrow(kernel, most);
     decisions.extend(parts);
+    let (kernel, apart) = regions::regions(kernel);
+    decisions.extend(apart);
     let links = split::split(&kernel);
     Chain { kernel, links, decisions, problems }
 }

@@ -5,7 +5,7 @@ use super::value::{Values, not_converted};
 use crate::diagnostics::{Diagnostic, Span, codes::notation as codes, suggest, words};
 use crate::ir::{ElementType, Function, Literal};
 use crate::notation::{BinaryOperator, Expr};
-use crate::syntax::{self, Ident, neighbours};
+use crate::syntax::{self, ExprKind, Ident, neighbours};
 
 impl<'s> Values<'_, 's> {
     /// A function of elements, `select`, a conversion; `element` is the type of its value.
@@ -37,6 +37,7 @@ impl<'s> Values<'_, 's> {
                 Some(Expr::Select(Box::new(condition?), Box::new(yes?), Box::new(no?)))
             }
             (Form::Sign, [operand]) => self.sign(operand, element, name.span),
+            (Form::Stored, [place]) => self.stored(place),
             _ => None,
         }
     }
@@ -85,6 +86,24 @@ impl<'s> Values<'_, 's> {
         }
     }
 
+    /// Whether a tensor has an entry at a place; one that is dense has all.
+    fn stored(&mut self, place: &'s syntax::Expr) -> Option<Expr> {
+        let ExprKind::Access(access) = &place.kind else {
+            let kind = self.kind(place).unwrap_or(ElementType::F64);
+            self.value(place, kind)?;
+            let message = "`stored` asks for a place in a tensor";
+            let problem =
+                Diagnostic::new(codes::STORED_OF_VALUE, place.span, message).label("a value, which has no entries");
+            self.found.push(problem.help("write `stored(A(i, j))`: whether `A` has an entry at `i, j`"));
+            return None;
+        };
+        let access = self.unread(access)?;
+        match self.tensors[access.tensor.0].is_sparse() {
+            true => Some(access.stored()),
+            false => Some(Expr::Literal(crate::ir::constant::truth(true))),
+        }
+    }
+
     /// -1, 0 or 1; NaN of NaN.
     fn sign(&mut self, operand: &'s syntax::Expr, element: ElementType, span: Span) -> Option<Expr> {
         let value = self.value(operand, element)?;
@@ -127,6 +146,7 @@ fn argument_count(entry: &functions::Entry, given: usize, span: Span) -> Diagnos
         "min" | "max" => count.help(format!("write `{name}(a, b)`, or `{name}(k)(…)` for the `{name}` over an index")),
         "select" => count.help("write `select(condition, a, b)`: `a` where the condition holds, else `b`"),
         "pow" => count.help("write `pow(base, exponent)`"),
+        "stored" => count.help("write `stored(A(i, j))`: whether `A` has an entry at `i, j`"),
         "atan2" => count.help("write `atan2(ordinate, abscissa)`"),
         "complex" => count.help("write `complex(real part, imaginary part)`"),
         _ => count.help(format!("write `{name}(a)`")),

@@ -16,7 +16,7 @@ use super::value::Values;
 use super::{functions, literal};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes, suggest, words};
 use crate::format::Format;
-use crate::ir::tables::monoid::{LEFT, RIGHT};
+use crate::ir::tables::monoid::{LEFT, RIGHT, samples};
 use crate::ir::{self, Definition, ElementType, Literal, ReduceOperator, Type, constant};
 use crate::notation::{self, Hints, Role, Tensor};
 use crate::syntax::{
@@ -502,18 +502,11 @@ fn scalar_value(expr: &notation::Expr) -> Option<ir::Expr> {
     })
 }
 
-/// Numbers to try a monoid on.
-const SAMPLES: [f64; 8] = [0.0, 1.0, -1.0, 2.0, -3.0, 0.5, 7.0, 100.0];
-
 /// Checks on sample values that operands may change places, that parts may be combined in any order, and that the identity changes
 /// nothing. What can't be computed here is taken as it is.
 fn laws(monoid: &MonoidDefinition, definition: Definition) -> Result<Definition, Diagnostic> {
     let Definition { element, identity, value } = &definition;
-    let mut samples: Vec<Literal> = SAMPLES
-        .iter()
-        .filter_map(|&sample| Literal::new(*element, sample))
-        .filter(|sample| sample.is_exact())
-        .collect();
+    let mut samples: Vec<Literal> = samples(*element).collect();
     samples.push(*identity);
     let of = |left: Literal, right: Literal| constant::defined(value, left, right);
     let name = &monoid.name.name;

@@ -14,6 +14,8 @@ pub(super) enum Form {
     Conversion(ElementType),
     /// Written out with `select`.
     Sign,
+    /// Of an access: whether there is an entry.
+    Stored,
 }
 
 /// What a function takes.
@@ -40,6 +42,7 @@ pub(super) fn find(name: &str) -> Option<Entry> {
     match name {
         "select" => entry("select", Form::Select, 3),
         "sign" => entry("sign", Form::Sign, 1),
+        "stored" => entry("stored", Form::Stored, 1),
         _ => None,
     }
 }
@@ -57,6 +60,6 @@ mod tests {
     #[test]
     fn every_name_that_the_parser_takes_for_a_call_is_a_function() {
         assert!(names().all(|name| find(name).is_some_and(|entry| entry.name == name)));
-        assert_eq!(names().count(), Function::ALL.len() + ElementType::ALL.len() + 2);
+        assert_eq!(names().count(), Function::ALL.len() + ElementType::ALL.len() + 3);
     }
 }

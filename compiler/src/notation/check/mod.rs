@@ -24,6 +24,7 @@ mod tensors;
 mod types;
 mod uses;
 mod value;
+mod visits;
 
 pub use expression::{FormatOption, check_expression, read_by};
 pub(crate) use indices::in_order;

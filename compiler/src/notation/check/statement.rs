@@ -3,7 +3,7 @@
 use super::indices::Indices;
 use super::uses;
 use super::value::Values;
-use super::{reduction, result, types};
+use super::{reduction, result, types, visits};
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes};
 use crate::ir::{Affine, ElementType, ReduceOperator};
 use crate::notation::{
@@ -67,6 +67,7 @@ pub(super) fn check(
     check_sum(&checked, statement, element, indices, found);
     make_sums_explicit(&mut checked, indices, found);
     result::check(&checked, statement, tensors, updates, indices, warnings);
+    visits::check(&checked, tensors, indices, warnings);
     Some(checked)
 }
 

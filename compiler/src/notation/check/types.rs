@@ -36,6 +36,7 @@ fn of_call(name: &str, arguments: &[Expr], tensors: &[Tensor]) -> Option<Element
         Form::Function(function) => common(arguments, tensors).map(|element| function.result(element)),
         Form::Conversion(element) => Some(element),
         Form::Sign => common(arguments, tensors),
+        Form::Stored => Some(ElementType::Bool),
     }
 }
 

@@ -1,0 +1,91 @@
+//! Constant regions: coordinates of a loop at which its body does the same, whatever the coordinate.
+//!
+//! Where no operand of a loop has an entry, its body often depends on the loop's index no more. What it then does at all of these
+//! coordinates together has a closed form: by an operator that is idempotent, once, if there is such a coordinate; a sum adds the
+//! value times their count; a product multiplies by a power. So the loop costs what stored entries cost. With `A: csr`:
+//!
+//! ```text
+//! {A}   t max= A(i, j) * x(j)              for j where A(i, j) has entries: t max= A(i, j) * x(j)
+//! {}    t max= 0                     →     if these are fewer than all: t max= 0
+//! ```
+//!
+//! Looplets rewrite a loop over a run of one value by the same rule: Ahrens, Donenfeld, Kjolstad, Amarasinghe, *Looplets: A
+//! Language for Structured Coiteration* (2023).
+
+use super::{Lattice, Operands};
+use crate::concrete::{Assign, Expr, IndexVariable, Kernel, OutputStructure, Run, Statement, TensorId, TensorKind};
+use crate::ir::ReduceOperator;
+
+impl Lattice {
+    /// The points at which some operand has an entry.
+    pub fn of_entries(&self) -> Lattice {
+        Lattice { points: self.points.iter().filter(|point| point.operands != Operands(0)).cloned().collect() }
+    }
+
+    /// What is done where no operand of a loop over `variable` has an entry, if it is the same at all these coordinates and has a
+    /// closed form.
+    pub fn region(&self, kernel: &Kernel, variable: IndexVariable) -> Option<&Statement> {
+        self.everywhere().filter(|statement| is_constant(kernel, variable, statement))
+    }
+}
+
+/// Whether a statement that is done for several values of an index has a closed form.
+fn is_constant(kernel: &Kernel, variable: IndexVariable, statement: &Statement) -> bool {
+    let is_made_of = |other: IndexVariable| {
+        other == variable || kernel.variables[other.0].value.is_some() && kernel.running(other).contains(&variable)
+    };
+    let mut made = Vec::new();
+    statement.for_each_workspace(&mut |workspace| made.push(workspace));
+    let is_dense = |workspace: &TensorId| kernel.tensor(*workspace).kind == TensorKind::Workspace;
+    let mut is_constant = *statement != Statement::Empty && made.iter().all(is_dense);
+    statement.for_each_loop(&mut |inner, run, _| {
+        is_constant &= matches!(run, Run::Serial | Run::Vector) && !is_made_of(inner);
+        is_constant &= kernel.variables[inner.0].share.is_none();
+    });
+    let mut written = Vec::new();
+    statement.for_each_assign(&mut |assign| {
+        is_constant &= !mentions(assign, &is_made_of) && assign.masks.is_empty();
+        if !made.contains(&assign.target.tensor) {
+            is_constant &= is_in_place(kernel, assign.target.tensor) && is_closed(kernel, assign, statement);
+            written.push(assign.target.tensor);
+        }
+    });
+    // What is read stays the same from one coordinate to the next.
+    statement.for_each_read(&mut |access| is_constant &= !written.contains(&access.tensor));
+    is_constant
+}
+
+/// Whether an index is a part of what an assignment does.
+fn mentions(assign: &Assign, is_it: &dyn Fn(IndexVariable) -> bool) -> bool {
+    fn occurs(expr: &Expr, is_it: &dyn Fn(IndexVariable) -> bool) -> bool {
+        match expr {
+            Expr::Access(access) => access.indices.iter().any(|&index| is_it(index)),
+            Expr::Index(variable, _) => is_it(*variable),
+            _ => expr.children().into_iter().any(|child| occurs(child, is_it)),
+        }
+    }
+    assign.target.indices.iter().any(|&index| is_it(index)) || occurs(&assign.value, is_it)
+}
+
+/// Whether elements of a tensor are written where they lie, however often.
+fn is_in_place(kernel: &Kernel, tensor: TensorId) -> bool {
+    match &kernel.tensor(tensor).kind {
+        TensorKind::Workspace | TensorKind::Output(OutputStructure::Dense | OutputStructure::Shared { .. }) => true,
+        TensorKind::Input
+        | TensorKind::SortedCopy(_)
+        | TensorKind::Output(OutputStructure::Appended)
+        | TensorKind::SparseWorkspace(_) => false,
+    }
+}
+
+/// Whether there is a closed form of combining one value several times. Powers take a loop, which the lanes of a vector have not.
+fn is_closed(kernel: &Kernel, assign: &Assign, statement: &Statement) -> bool {
+    let Some(operator) = assign.operator else { return true };
+    let mut has_lanes = false;
+    statement.for_each_loop(&mut |_, run, _| has_lanes |= run == Run::Vector);
+    match operator {
+        ReduceOperator::Add => true,
+        ReduceOperator::Multiply => !has_lanes,
+        _ => operator.is_idempotent(kernel.tensor(assign.target.tensor).element),
+    }
+}
