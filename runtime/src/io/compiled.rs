@@ -44,4 +44,4 @@ macro_rules! compiled {
         }
     )*};
 }
-compiled!(f64 f32 i64 i32 u8 bool c32 c64);
+compiled!(f64 f32 i8 i16 i32 i64 u8 u16 u32 u64 bool c32 c64);

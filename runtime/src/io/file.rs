@@ -11,7 +11,7 @@ use super::contents::{Contents, Filled, same_shape};
 use super::source::{self, Source};
 use super::value::{self, Value};
 use super::{FileType, ReadError, ReadErrorKind, ReadOptions, entries, mtx, npy, npz, spct, tns};
-use crate::tensor::{AnyTensor, Buffer};
+use crate::tensor::{AnyTensor, Element, Values};
 use crate::with_element;
 
 /// A file whose kind is known, to be read as any element type.
@@ -278,17 +278,16 @@ fn parse_compressed<T: Value>(file_type: FileType, bytes: &[u8], shape: Option<&
 
 /// The tensor with elements of another type, by the rules for text.
 fn retyped<T: Value>(tensor: AnyTensor) -> Result<AnyTensor, ReadError> {
-    /// The values, and the fill value.
-    fn of<F: Value, T: Value>(tensor: &AnyTensor) -> Result<(Vec<T>, Vec<T>), ReadError> {
-        let fill = F::from_literal(tensor.fill()).map_or_else(Vec::new, |fill| vec![fill]);
-        Ok((value::converted(tensor.values_of::<F>().unwrap_or_default())?, value::converted(&fill)?))
+    fn one(value: Literal) -> Values {
+        with_element!(value.element(), |F| F::wrap(F::from_literal(value).map_or_else(Vec::new, |value| vec![value])))
     }
     if tensor.element() == T::TYPE {
         return Ok(tensor);
     }
-    let (values, fill) = with_element!(tensor.element(), |F| of::<F, T>(&tensor))?;
+    let values = value::retyped::<T>(tensor.values().clone())?;
+    let fill = value::retyped::<T>(one(tensor.fill()))?;
     let fill: Literal = fill.first().and_then(|fill| fill.literal()).unwrap_or(T::TYPE.zero());
     let (shape, format, levels) = (tensor.shape().to_vec(), tensor.format().clone(), tensor.levels().to_vec());
-    let values = T::wrap(Buffer::from(values));
+    let values = T::wrap(values);
     AnyTensor::from_filled_parts(shape, format, levels, values, fill).map_err(ReadError::of_arrays)
 }

@@ -1,6 +1,6 @@
 //! `.npy`: one dense array, as `NumPy` writes it.
 //!
-//! Versions 1 to 3; element types `<f8 <f4 <i4 <i8 |u1 |b1 <c8 <c16`; C and Fortran order. Written are version 1 and C order.
+//! Versions 1 to 3; element types `<f8 <f4 |i1 <i2 <i4 <i8 |u1 <u2 <u4 <u8 |b1 <c8 <c16`; C and Fortran order. Written are version 1 and C order.
 //!
 //! Source: `numpy.lib.format`, the `NumPy` manual.
 
@@ -16,7 +16,7 @@ use super::write::{check, invalid, short};
 use super::{ReadError, ReadErrorKind};
 use crate::memory;
 use crate::progress::{Unit, Work};
-use crate::tensor::{AnyTensor, Buffer, Coordinates, Indices, OutOfMemory};
+use crate::tensor::{AnyTensor, Buffer, Coordinates, Indices, OutOfMemory, Values};
 use crate::with_element;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -67,7 +67,7 @@ pub(super) fn parse_as<T: Value>(file: &[u8]) -> Result<AnyTensor, ReadError> {
 #[cfg(feature = "npz")]
 pub(super) fn values<T: Value>(file: &[u8]) -> Result<(Vec<usize>, Vec<T>), ReadError> {
     let header = header(file)?;
-    let values = with_element!(header.element, |F| converted::<F, T>(&header))?;
+    let values = value::retyped(stored(&header)?)?.into_vec();
     let values = if header.fortran_order { transposed(&header.shape, &values)? } else { values };
     Ok((header.shape, values))
 }
@@ -238,15 +238,18 @@ fn scatter<T: Value>(entries: &Coordinates<T>, fill: T) -> io::Result<Buffer<T>>
 
 /// The elements as a dense tensor of `T`.
 fn elements<T: Value>(header: &Header<'_>) -> Result<AnyTensor, ReadError> {
-    let values = with_element!(header.element, |F| converted::<F, T>(header))?;
-    let values = if header.fortran_order { transposed(&header.shape, &values)? } else { values };
-    super::contents::dense(header.shape.clone(), values.into())
+    let values = value::retyped::<T>(stored(header)?)?;
+    let values = if header.fortran_order { transposed(&header.shape, &values)?.into() } else { values };
+    super::contents::dense(header.shape.clone(), values)
 }
 
-/// The elements as `F`, and then as `T`.
-fn converted<F: Value, T: Value>(header: &Header<'_>) -> Result<Vec<T>, ReadError> {
-    let elements: Vec<F> = memory::try_collected(header.data.chunks_exact(size_of::<F>()).map(F::from_bytes))?;
-    value::converted(&elements)
+/// The elements, of the type that the file has.
+fn stored(header: &Header<'_>) -> Result<Values, ReadError> {
+    fn of<F: Value>(data: &[u8]) -> Result<Values, ReadError> {
+        let elements: Vec<F> = memory::try_collected(data.chunks_exact(size_of::<F>()).map(F::from_bytes))?;
+        Ok(F::wrap(elements))
+    }
+    with_element!(header.element, |F| of::<F>(header.data))
 }
 
 /// From first mode contiguous to last mode contiguous.

@@ -3,6 +3,8 @@
 use super::{ReadError, ReadErrorKind};
 use crate::complex::{c32, c64};
 use crate::memory;
+use crate::tensor::values::with_values;
+use crate::tensor::{Buffer, Values};
 use std::io::Write;
 
 /// An element type that files can hold: all of them. In text, `true` is 1 and `false` is 0, and a complex number is two
@@ -85,20 +87,27 @@ pub(crate) fn parse<T: Value>(field: &[u8]) -> Result<T, Refusal> {
 /// # Errors
 ///
 /// [`ReadErrorKind::Value`]: a number that `T` does not hold, or a whole number that it only nearly holds.
-pub(crate) fn converted<F: Value, T: Value>(values: &[F]) -> Result<Vec<T>, ReadError> {
-    if let Ok(same) = bytemuck::checked::try_cast_slice::<F, T>(values)
-        && F::TYPE == T::TYPE
-    {
-        return memory::try_collected(same.iter().copied()).map_err(Into::into);
+pub(crate) fn retyped<T: Value>(values: Values) -> Result<Buffer<T>, ReadError> {
+    if values.element() != T::TYPE {
+        let mut parsed = Ok(Vec::new());
+        with_texts(&values, &mut |texts| parsed = texts.parsed());
+        return parsed.map(Buffer::from);
     }
-    let texts = Texts {
-        count: values.len(),
-        name: F::NAME,
-        are_whole: F::INTEGER,
-        print: &|position, text| values[position].print(text),
-        show: &|position| values[position].to_string(),
-    };
-    texts.parsed()
+    Ok(values.into_buffer().unwrap_or_default())
+}
+
+/// Goes through values as text. Compiled once for each type that they have, and not for each that they are read as.
+fn with_texts(values: &Values, read: &mut dyn FnMut(&Texts<'_>)) {
+    fn of<F: Value>(values: &[F], read: &mut dyn FnMut(&Texts<'_>)) {
+        read(&Texts {
+            count: values.len(),
+            name: F::NAME,
+            are_whole: F::INTEGER,
+            print: &|position, text| values[position].print(text),
+            show: &|position| values[position].to_string(),
+        });
+    }
+    with_values!(values, |values| of(values, read));
 }
 
 /// Values of some type as text.
@@ -139,7 +148,8 @@ impl Texts<'_> {
 
 /// Whether a whole number stayed what it was.
 fn is_exact<T: Value>(digits: &[u8], number: T) -> bool {
-    parse::<i64>(digits).is_ok_and(|whole| number.to_f64() as i128 == i128::from(whole))
+    let whole = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse::<i128>().ok());
+    whole.is_some_and(|whole| number.to_f64() as i128 == whole)
 }
 
 /// An integer of at most 18 digits, but not `-0`, which an integer cannot tell from `0`.
@@ -272,7 +282,11 @@ macro_rules! integer {
             }
 
             fn print(self, text: &mut Vec<u8>) {
-                print_integer(i64::from(self), text);
+                // Of all integers, only the largest without a sign are no `i64`.
+                match i64::try_from(self) {
+                    Ok(value) => print_integer(value, text),
+                    Err(_) => print_natural(self as u64, text),
+                }
             }
 
             fn negated(self) -> Option<Self> {
@@ -418,6 +432,11 @@ impl sealed::Value for bool {
 
 float!(f64, "<f8");
 float!(f32, "<f4");
+integer!(i8, "|i1");
+integer!(i16, "<i2");
+integer!(u16, "<u2");
+integer!(u32, "<u4");
+integer!(u64, "<u8");
 integer!(i64, "<i8");
 integer!(i32, "<i4");
 integer!(u8, "|u1");
@@ -453,6 +472,10 @@ fn write(text: &mut Vec<u8>, what: std::fmt::Arguments<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn converted<F: Value, T: Value>(values: &[F]) -> Result<Vec<T>, ReadError> {
+        retyped(F::wrap(values.to_vec())).map(Buffer::into_vec)
+    }
 
     fn printed<T: Value>(value: T) -> String {
         let mut text = Vec::new();

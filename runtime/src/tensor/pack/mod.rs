@@ -168,6 +168,11 @@ macro_rules! packs {
 packs!(
     f64 as u64, Buffer::cast;
     f32 as u32, Buffer::cast;
+    i8 as u8, Buffer::cast;
+    i16 as u16, Buffer::cast;
+    u16 as u16, std::convert::identity;
+    u32 as u32, std::convert::identity;
+    u64 as u64, std::convert::identity;
     i32 as u32, Buffer::cast;
     i64 as u64, Buffer::cast;
     u8 as u8, std::convert::identity;
