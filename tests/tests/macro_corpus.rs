@@ -802,6 +802,10 @@ cases! {
     types_f32 "cases/types/f32.ti" [X, B, C] mttkrp(&X, &B, &C);
     types_f32_functions "cases/types/f32_functions.ti" [A] f32_functions(&A);
     types_f32_to_integers "cases/types/f32_to_integers.ti" [x] whole(&x);
+    types_integers "cases/types/integers.ti" [A, B, C, D, E] rows(&A, &B, &C, &D, &E);
+    types_integers_extreme "cases/types/integers_extreme.ti" [x, n] extreme(&x, &n);
+    types_integers_mixed "cases/types/integers_mixed.ti" [A, B, x] mixed(&A, &B, &x);
+    types_integers_sparse "cases/types/integers_sparse.ti" [A, B, D] product(&A, &B, &D);
     types_i32 "cases/types/i32.ti" [A, x] spmv(&A, &x);
     types_i64_divide "cases/types/i64_divide.ti" [A] halves(&A);
     types_i64_extremes "cases/types/i64_extremes.ti" [x, n] wrap(&x, &n);

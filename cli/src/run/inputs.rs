@@ -163,6 +163,7 @@ fn scalar(element: ElementType, text: &str) -> Option<Operand> {
         ElementType::C64 => text.parse::<c64>().ok().map(of),
         // A `f64` does not hold every one of these.
         ElementType::I64 if text.parse::<i64>().is_ok() => text.parse::<i64>().ok().map(of),
+        ElementType::U64 if text.parse::<u64>().is_ok() => text.parse::<u64>().ok().map(of),
         _ => text.parse::<f64>().ok().map(Operand::Scalar),
     }
 }

@@ -183,7 +183,7 @@ fn what_can_not_be_measured_is_refused() {
     assert_has(&place.refuses(&bench(&["uniform:3x3"])), &["uniform:100x200x300:5000"]);
     assert_has(&place.refuses(&bench(&["--kernel", "spmv", TENSOR])), &["none of these kernels"]);
     assert_has(&place.fails(&bench(&["--rank", "0"]), 2), &["`--rank`"]);
-    assert_has(&place.fails(&bench(&["--type", "f16"]), 2), &["f64"]);
+    assert_has(&place.fails(&bench(&["--type", "float"]), 2), &["f64"]);
     assert_has(&place.fails(&["bench", "--budget", "0"], 2), &["`--budget`"]);
     // What one format can't do is left out, and said.
     let output = place.spc(&bench(&["--kernel", "scalar", "-f", "csr,csf", TENSOR]));

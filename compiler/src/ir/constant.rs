@@ -16,11 +16,11 @@ impl Literal {
     }
 
     /// A number of an integer type, wrapped around to it.
-    pub(crate) fn wrapped(element: ElementType, value: i64) -> Option<Literal> {
-        let unused = 64 - 8 * element.bytes() as u32;
+    pub(crate) fn wrapped(element: ElementType, value: i128) -> Option<Literal> {
+        let unused = 128 - 8 * element.bytes() as u32;
         let value = match element.kind() {
             ElementKind::Signed => value << unused >> unused,
-            ElementKind::Unsigned => ((value << unused) as u64 >> unused) as i64,
+            ElementKind::Unsigned => ((value << unused).cast_unsigned() >> unused).cast_signed(),
             _ => return None,
         };
         Some(Literal::Integer(element, value))
@@ -81,7 +81,7 @@ fn of_floats(operator: BinaryOperator, element: ElementType, a: f64, b: f64) -> 
     Literal::of_floats(element, a, b, value)
 }
 
-fn of_integers(operator: BinaryOperator, element: ElementType, a: i64, b: i64) -> Option<Literal> {
+fn of_integers(operator: BinaryOperator, element: ElementType, a: i128, b: i128) -> Option<Literal> {
     use BinaryOperator::*;
     let value = match operator {
         Add => a.wrapping_add(b),
@@ -126,7 +126,7 @@ pub(crate) fn cast(element: ElementType, literal: Literal) -> Option<Literal> {
         // The nearest that it holds; of NaN, zero.
         (Literal::Float(_, value), _) if element.is_integer() => {
             let (least, greatest) = element.range();
-            Some(Literal::Integer(element, (value as i64).clamp(least, greatest)))
+            Some(Literal::Integer(element, (value as i128).clamp(least, greatest)))
         }
         (Literal::Float(_, value), _) => Some(Literal::rounded(element, value)),
         (Literal::Integer(_, value), _) if element.is_integer() => Literal::wrapped(element, value),

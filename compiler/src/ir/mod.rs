@@ -373,7 +373,7 @@ pub enum Literal {
     /// Also for `f32`, exactly representable there; of a complex type, a real number.
     Float(ElementType, f64),
     /// Of an integer type.
-    Integer(ElementType, i64),
+    Integer(ElementType, i128),
 }
 
 impl PartialEq for Literal {
@@ -398,7 +398,7 @@ impl Literal {
             _ if element.bytes() == 8 => -9_007_199_254_740_992.0..=9_007_199_254_740_992.0,
             _ => element.range().0 as f64..=element.range().1 as f64,
         };
-        (range.contains(&value) && value.fract() == 0.0).then_some(Literal::Integer(element, value as i64))
+        (range.contains(&value) && value.fract() == 0.0).then_some(Literal::Integer(element, value as i128))
     }
 
     /// Its element type.

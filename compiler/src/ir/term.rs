@@ -146,9 +146,8 @@ impl Term {
 impl ReduceOperator {
     /// Whether [`Expr::Fold`] combines values of an element type by it: those that the helpers of kernels have lanes for.
     pub fn folds(self, element: ElementType) -> bool {
-        use ElementType::*;
         let is_declared = matches!(self, ReduceOperator::Declared(_));
-        !is_declared && matches!(element, F64 | F32 | I32 | I64 | U8 | Bool) && self.identity(element).is_some()
+        !is_declared && !element.is_complex() && self.identity(element).is_some()
     }
 
     /// Two values of an element type combined, where it has the operator.

@@ -10,7 +10,7 @@
 //! ```
 
 use super::{Access, BinaryOperator, Expr, Reading, UnaryOperator};
-use crate::ir::{ElementType, Function, Literal, ReduceOperator, constant};
+use crate::ir::{Function, Literal, ReduceOperator, constant};
 
 /// The value of an expression whose missing entries are known; `None` where it depends on stored values.
 pub(crate) fn known(expr: &Expr, missing: &dyn Fn(&Access) -> Option<Literal>) -> Option<Literal> {
@@ -105,7 +105,7 @@ fn effect_on_the_left(operator: BinaryOperator, literal: Literal) -> Effect {
     match operator {
         Add | Multiply | And | Or | BitAnd | BitOr => effect_on_the_right(operator, literal),
         // Bytes have no negative.
-        Subtract if literal.is_zero() && literal.element() != ElementType::U8 => Effect::Negates,
+        Subtract if literal.is_zero() && literal.element().is_signed() => Effect::Negates,
         Subtract if literal.is_infinite() => Effect::Annihilates(literal),
         _ => Effect::None,
     }

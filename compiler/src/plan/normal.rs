@@ -9,7 +9,7 @@
 
 use super::Vars;
 use crate::ir::{BinaryOperator, ElementType, Literal, ReduceOperator};
-use crate::notation::{Assignment, Expr, IndexVariable, Kernel, simplify};
+use crate::notation::{Assignment, Expr, IndexVariable, Kernel, Reading, simplify};
 
 /// What reduces, and what combines factors.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -139,7 +139,7 @@ fn has_fixed_part(kernel: &Kernel, expr: &Expr) -> bool {
         Expr::Binary(BinaryOperator::Divide | BinaryOperator::Remainder, left, _) => {
             !kernel.element_of(left).is_rounded()
         }
-        Expr::Access(access) => access.values.is_some(),
+        Expr::Access(access) => access.reads != Reading::Value,
         _ => false,
     };
     is_fixed || expr.children().into_iter().any(|child| has_fixed_part(kernel, child))

@@ -761,7 +761,7 @@ fn terms_of(value: &Expr, element: ElementType) -> Vec<Expr> {
 
 fn negative(term: Expr, element: ElementType) -> Expr {
     // Bytes have no negative.
-    if element == ElementType::U8 {
+    if !element.is_signed() {
         let zero = Expr::Literal(element.zero());
         return Expr::Binary(BinaryOperator::Subtract, Box::new(zero), Box::new(term));
     }

@@ -64,7 +64,8 @@ fn value(expr: &Expr, variables: &[Value]) -> Option<Value> {
         Expr::Literal(Literal::Float(_, value)) => Value::F64(*value),
         Expr::Literal(Literal::Integer(ElementType::I32, value)) => Value::I32(*value as i32),
         Expr::Literal(Literal::Integer(ElementType::U8, value)) => Value::U8(*value as u8),
-        Expr::Literal(Literal::Integer(_, value)) => Value::I64(*value),
+        Expr::Literal(Literal::Integer(ElementType::I64, value)) => Value::I64(*value as i64),
+        Expr::Literal(Literal::Integer(..)) => return None,
         Expr::Variable(id) => variables[id.index()],
         Expr::Length(_) | Expr::Dimension(_) => Value::Index(4),
         Expr::Load(array, index) => load(*array, of(index)?)?,
@@ -387,7 +388,7 @@ fn literal(value: Value) -> Expr {
         Value::F64(value) => Expr::Literal(Literal::Float(ElementType::F64, value)),
         Value::F32(value) => Expr::Literal(Literal::Float(ElementType::F32, value.into())),
         Value::I32(value) => Expr::Literal(Literal::Integer(ElementType::I32, value.into())),
-        Value::I64(value) => Expr::Literal(Literal::Integer(ElementType::I64, value)),
+        Value::I64(value) => Expr::Literal(Literal::Integer(ElementType::I64, value.into())),
         Value::U8(value) => Expr::Literal(Literal::Integer(ElementType::U8, value.into())),
     }
 }

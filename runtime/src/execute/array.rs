@@ -91,14 +91,7 @@ macro_rules! with_buffer {
             Data::Index(IndexArray::U16($buffer)) => $body,
             Data::Index(IndexArray::U32($buffer)) => $body,
             Data::Index(IndexArray::U64($buffer)) => $body,
-            Data::Values(Values::F64($buffer)) => $body,
-            Data::Values(Values::F32($buffer)) => $body,
-            Data::Values(Values::I32($buffer)) => $body,
-            Data::Values(Values::I64($buffer)) => $body,
-            Data::Values(Values::U8($buffer)) => $body,
-            Data::Values(Values::Bool($buffer)) => $body,
-            Data::Values(Values::C32($buffer)) => $body,
-            Data::Values(Values::C64($buffer)) => $body,
+            Data::Values(values) => crate::tensor::values::with_shared!(values, |$buffer| $body),
         }
     };
 }
@@ -175,14 +168,19 @@ impl Data {
             Data::Index(IndexArray::U16(elements)) => bytes(elements),
             Data::Index(IndexArray::U32(elements)) => bytes(elements),
             Data::Index(IndexArray::U64(elements)) => bytes(elements),
+            Data::Values(Values::Bool(_)) => None,
             Data::Values(Values::F64(elements)) => bytes(elements),
             Data::Values(Values::F32(elements)) => bytes(elements),
+            Data::Values(Values::I8(elements)) => bytes(elements),
+            Data::Values(Values::I16(elements)) => bytes(elements),
             Data::Values(Values::I32(elements)) => bytes(elements),
             Data::Values(Values::I64(elements)) => bytes(elements),
             Data::Values(Values::U8(elements)) => bytes(elements),
+            Data::Values(Values::U16(elements)) => bytes(elements),
+            Data::Values(Values::U32(elements)) => bytes(elements),
+            Data::Values(Values::U64(elements)) => bytes(elements),
             Data::Values(Values::C32(elements)) => bytes(elements),
             Data::Values(Values::C64(elements)) => bytes(elements),
-            Data::Values(Values::Bool(_)) => None,
         }
     }
 
@@ -268,9 +266,11 @@ macro_rules! stored {
 }
 stored! {
     u8 take_either put_either;
-    u16 take_index put_index;
-    u32 take_index put_index;
-    u64 take_index put_index;
+    u16 take_either put_either;
+    u32 take_either put_either;
+    u64 take_either put_either;
+    i8 take_value put_value;
+    i16 take_value put_value;
     f64 take_value put_value;
     f32 take_value put_value;
     i32 take_value put_value;

@@ -322,7 +322,7 @@ macro_rules! scalars {
     )*};
 }
 
-scalars!(f64 f32 i64 i32 u8 bool c32 c64);
+scalars!(f64 f32 i8 i16 i32 i64 u8 u16 u32 u64 bool c32 c64);
 
 /// Runs something that writes results of these names into the memory of `targets`. Where that is refused, they are as before; where
 /// a later statement of several is refused, those of statements that have run are left without entries.

@@ -150,10 +150,10 @@ pub fn typed<T: Element>(entries: Coordinates<f64>) -> Coordinates<T> {
 /// An element made of a number in (0, 1].
 fn element_of(element: ElementType, number: f64) -> c64 {
     match element {
-        ElementType::F64 | ElementType::F32 => number.into(),
-        ElementType::C32 | ElementType::C64 => c64::new(number, unit(mix(number.to_bits()))),
+        _ if element.is_complex() => c64::new(number, unit(mix(number.to_bits()))),
         ElementType::Bool => 1.0.into(),
-        ElementType::I32 | ElementType::I64 | ElementType::U8 => (9.0 * number).ceil().into(),
+        _ if element.is_integer() => (9.0 * number).ceil().into(),
+        _ => number.into(),
     }
 }
 

@@ -1,9 +1,8 @@
-//! Reading and writing of each element type, compiled once in this crate and not again in each that does it.
+//! Reading of each element type, compiled once in this crate and not again in each that does it.
 
-use super::{Contents, FileType, ReadError, TensorFile, contents};
+use super::{Contents, ReadError, TensorFile, contents};
 use crate::complex::{c32, c64};
-use crate::tensor::{AnyTensor, Coordinates, OutOfMemory};
-use std::io::{self, Write};
+use crate::tensor::{AnyTensor, Coordinates, Element, OutOfMemory};
 
 /// What is done with whole files of an element type.
 pub trait Files: Sized {
@@ -12,36 +11,19 @@ pub trait Files: Sized {
 
     /// The entries of a tensor, without those that are stored for their place only and are `missing`.
     fn present(tensor: &AnyTensor, missing: Self) -> Result<Coordinates<Self>, OutOfMemory>;
-
-    /// Writes entries; others are `fill`, or not said to be anything.
-    fn write(
-        file_type: FileType,
-        out: &mut dyn Write,
-        entries: &Coordinates<Self>,
-        fill: Option<Self>,
-    ) -> io::Result<()>;
 }
 
 macro_rules! compiled {
     ($($type:ident)*) => {$(
         impl Files for $type {
             fn read(file: &TensorFile, shape: Option<&[usize]>) -> Result<Contents<Self>, ReadError> {
-                file.parse(shape)
+                file.parse(Self::TYPE, shape)?.of_carriers()
             }
 
             fn present(tensor: &AnyTensor, missing: Self) -> Result<Coordinates<Self>, OutOfMemory> {
                 contents::present(tensor, missing)
             }
-
-            fn write(
-                file_type: FileType,
-                out: &mut dyn Write,
-                entries: &Coordinates<Self>,
-                fill: Option<Self>,
-            ) -> io::Result<()> {
-                super::write_entries_as(file_type, out, entries, fill)
-            }
         }
     )*};
 }
-compiled!(f64 f32 i64 i32 u8 bool c32 c64);
+compiled!(f64 f32 i8 i16 i32 i64 u8 u16 u32 u64 bool c32 c64);

@@ -2,9 +2,9 @@
 
 use spc_compiler::format::Format;
 
-use super::value::Value;
+use super::value::{Carrier, Value, sealed};
 use super::{ReadError, ReadErrorKind};
-use crate::tensor::{AnyTensor, Buffer, Coordinates, LevelArrays, OutOfMemory};
+use crate::tensor::{AnyTensor, Coordinates, LevelArrays, OutOfMemory, Values};
 
 /// A list of entries, and what the others are.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,6 +30,26 @@ impl<T: Value> Filled<T> {
         match self.fill {
             Some(fill) if fill != T::ZERO => Err(has_fill(&fill.to_string())),
             _ => Ok(self.entries),
+        }
+    }
+}
+
+impl<C: Carrier> Contents<C> {
+    /// As elements of a type that was carried.
+    pub(super) fn of_carriers<T: sealed::Value<Carrier = C>>(self) -> Result<Contents<T>, ReadError> {
+        match self {
+            Contents::Entries(Filled { entries, fill }) => {
+                let Coordinates { shape, shape_is_stated, indices, values } = entries;
+                let values = T::of_carriers(values)?;
+                let entries = Coordinates { shape, shape_is_stated, indices, values };
+                Ok(Contents::Entries(Filled { entries, fill: fill.map(T::of_carrier) }))
+            }
+            Contents::Tensor(tensor) if tensor.element() == T::TYPE => Ok(Contents::Tensor(tensor)),
+            Contents::Tensor(tensor) => {
+                let carriers = tensor.values().clone().into_buffer::<C>().unwrap_or_default();
+                let values = T::of_carriers(carriers.into_vec())?;
+                dense(tensor.shape().to_vec(), T::wrap(values)).map(Contents::Tensor)
+            }
         }
     }
 }
@@ -96,10 +116,10 @@ pub(super) fn same_shape(found: &[usize], stated: Option<&[usize]>) -> Result<()
 }
 
 /// A dense tensor, its last mode contiguous.
-pub(super) fn dense<T: Value>(shape: Vec<usize>, values: Buffer<T>) -> Result<AnyTensor, ReadError> {
+pub(super) fn dense(shape: Vec<usize>, values: Values) -> Result<AnyTensor, ReadError> {
     let format = Format::dense(shape.len());
     let levels = vec![LevelArrays::NONE; shape.len()];
-    AnyTensor::from_parts(shape, format, levels, T::wrap(values)).map_err(ReadError::of_arrays)
+    AnyTensor::from_parts(shape, format, levels, values).map_err(ReadError::of_arrays)
 }
 
 /// The entries of a tensor without those that the last level stores only because it has a place for every coordinate, and whose

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use spc_compiler::format::Format;
-use spc_compiler::ir::{ElementType, Literal};
+use spc_compiler::ir::ElementType;
 
 use super::contents::{Contents, Filled, same_shape};
 use super::source::{self, Source};
-use super::value::{self, Value};
+use super::value::{self, Carrier, Value};
 use super::{FileType, ReadError, ReadErrorKind, ReadOptions, entries, mtx, npy, npz, spct, tns};
-use crate::tensor::{AnyTensor, Buffer};
+use crate::tensor::{AnyTensor, Element};
 use crate::with_element;
 
 /// A file whose kind is known, to be read as any element type.
@@ -219,20 +219,25 @@ impl TensorFile {
         contents.map_err(|error| error.in_file(&self.path))
     }
 
-    pub(super) fn parse<T: Value>(&self, shape: Option<&[usize]>) -> Result<Contents<T>, ReadError> {
+    pub(super) fn parse<C: Carrier>(
+        &self,
+        element: ElementType,
+        shape: Option<&[usize]>,
+    ) -> Result<Contents<C>, ReadError> {
         let source = self.source()?;
         if let Source::Gzip(bytes) = source
-            && let Some(contents) = parse_compressed(self.file_type, bytes, shape)
+            && let Some(contents) = parse_compressed(self.file_type, bytes, element, shape)
         {
             return Ok(contents);
         }
         let bytes = source.text()?;
+        let chunk = entries::chunk_bytes(&bytes);
         match self.file_type {
-            FileType::Tns => tns::parse_in_chunks(&bytes, shape, entries::chunk_bytes(&bytes)).map(Contents::Entries),
-            FileType::Mtx => mtx::parse_in_chunks(&bytes, entries::chunk_bytes(&bytes)),
-            FileType::Npy => npy::parse_as::<T>(&bytes).map(Contents::Tensor),
-            FileType::Npz => npz::parse(&bytes, self.array.as_deref()),
-            FileType::Spct => spct::parse(&bytes).and_then(retyped::<T>).map(Contents::Tensor),
+            FileType::Tns => tns::parse_in_chunks(&bytes, element, shape, chunk).map(Contents::Entries),
+            FileType::Mtx => mtx::parse_in_chunks(&bytes, element, chunk),
+            FileType::Npy => npy::parse_as(&bytes, element).map(Contents::Tensor),
+            FileType::Npz => npz::parse(&bytes, element, self.array.as_deref()),
+            FileType::Spct => spct::parse(&bytes).and_then(|tensor| retyped(tensor, element)).map(Contents::Tensor),
         }
     }
 
@@ -263,32 +268,34 @@ fn in_archive(path: &Path) -> Option<(PathBuf, String)> {
 
 /// The entries of text that is decompressed on one thread and parsed on the others. None where there is one thread only, or too
 /// little text; and where anything is wrong, which is found again, with its place, in the whole text.
-fn parse_compressed<T: Value>(file_type: FileType, bytes: &[u8], shape: Option<&[usize]>) -> Option<Contents<T>> {
+fn parse_compressed<C: Carrier>(
+    file_type: FileType,
+    bytes: &[u8],
+    element: ElementType,
+    shape: Option<&[usize]>,
+) -> Option<Contents<C>> {
     const LEAST: usize = 1 << 16;
     if rayon::current_num_threads() == 1 || bytes.len() < LEAST {
         return None;
     }
     let mut text = source::decompressed_lines(bytes);
     match file_type {
-        FileType::Tns => tns::parse_blocks(&mut text, shape, entries::BLOCK).map(Contents::Entries),
-        FileType::Mtx => mtx::parse_blocks(&mut text, entries::BLOCK),
+        FileType::Tns => tns::parse_blocks(&mut text, element, shape, entries::BLOCK).map(Contents::Entries),
+        FileType::Mtx => mtx::parse_blocks(&mut text, element, entries::BLOCK),
         FileType::Npy | FileType::Npz | FileType::Spct => None,
     }
 }
 
 /// The tensor with elements of another type, by the rules for text.
-fn retyped<T: Value>(tensor: AnyTensor) -> Result<AnyTensor, ReadError> {
-    /// The values, and the fill value.
-    fn of<F: Value, T: Value>(tensor: &AnyTensor) -> Result<(Vec<T>, Vec<T>), ReadError> {
-        let fill = F::from_literal(tensor.fill()).map_or_else(Vec::new, |fill| vec![fill]);
-        Ok((value::converted(tensor.values_of::<F>().unwrap_or_default())?, value::converted(&fill)?))
-    }
-    if tensor.element() == T::TYPE {
+fn retyped(tensor: AnyTensor, element: ElementType) -> Result<AnyTensor, ReadError> {
+    if tensor.element() == element {
         return Ok(tensor);
     }
-    let (values, fill) = with_element!(tensor.element(), |F| of::<F, T>(&tensor))?;
-    let fill: Literal = fill.first().and_then(|fill| fill.literal()).unwrap_or(T::TYPE.zero());
+    let values = value::retyped(tensor.values().clone(), element)?;
+    let fill = with_element!(tensor.element(), |F| F::wrap(Vec::from_iter(F::from_literal(tensor.fill()))));
+    let fill = value::retyped(fill, element)?;
+    let fill = with_element!(element, |T| fill.as_slice::<T>().and_then(|fill| fill.first()?.literal()));
     let (shape, format, levels) = (tensor.shape().to_vec(), tensor.format().clone(), tensor.levels().to_vec());
-    let values = T::wrap(Buffer::from(values));
-    AnyTensor::from_filled_parts(shape, format, levels, values, fill).map_err(ReadError::of_arrays)
+    AnyTensor::from_filled_parts(shape, format, levels, values, fill.unwrap_or(element.zero()))
+        .map_err(ReadError::of_arrays)
 }

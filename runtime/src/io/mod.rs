@@ -52,6 +52,9 @@ pub use write::{fail_at_size_limit, write_mtx, write_tns};
 use std::io::{self, Write};
 use std::path::Path;
 
+use value::Numbers;
+use write::Listed;
+
 use crate::tensor::{AnyTensor, Coordinates, Csr, Duplicates, ElementType, StorageFormat, pack_filled};
 use crate::with_element;
 use spc_compiler::format::Format;
@@ -206,7 +209,9 @@ pub fn write_tensor_stating_fill_to(
         let filled = Contents::<T>::Tensor(tensor).into_filled();
         let short = |error: ReadError| io::Error::new(io::ErrorKind::OutOfMemory, error.message().to_owned());
         let Filled { entries, fill } = filled.map_err(short)?;
-        write_entries_as(file_type, out, &entries, fill)
+        let fill = fill.map(|fill| vec![fill]);
+        let fill = fill.as_ref().map(|fill| fill as &dyn Numbers);
+        write_entries_as(file_type, out, &Listed::of(&entries, fill))
     }
     if !file_type.is_text() {
         return write_tensor_to(out, (file_type, compressed), tensor);
@@ -226,7 +231,7 @@ pub fn write_to<T: Value>(
     (file_type, compressed): (FileType, bool),
     entries: &Coordinates<T>,
 ) -> io::Result<()> {
-    write::to_stream(out, compressed, |out| write_entries_as(file_type, out, entries, None))
+    write::to_stream(out, compressed, |out| write_entries_as(file_type, out, &Listed::of(entries, None)))
 }
 
 /// Writes a file of any name by `write`, as [`write()`] does: it appears when it is complete.
@@ -252,34 +257,34 @@ pub fn write_text(path: impl AsRef<Path>, text: &str) -> Result<(), WriteError> 
 
 /// Writes a tensor as a file of a kind.
 fn write_tensor_as(file_type: FileType, out: &mut dyn Write, tensor: &AnyTensor) -> io::Result<()> {
-    with_element!(tensor.element(), |T| match file_type {
+    fn text<T: Value>(file_type: FileType, out: &mut dyn Write, tensor: &AnyTensor) -> io::Result<()> {
+        let (entries, fill) = listed::<T>(tensor)?;
+        let fill = fill.map(|fill| vec![fill]);
+        let fill = fill.as_ref().map(|fill| fill as &dyn Numbers);
+        write_entries_as(file_type, out, &Listed::of(&entries, fill))
+    }
+    match file_type {
         FileType::Spct => spct::write(out, tensor),
-        FileType::Npy => npy::write_tensor::<T>(out, tensor),
+        FileType::Npy => with_element!(tensor.element(), |T| npy::write_tensor::<T>(out, tensor)),
         FileType::Npz => npz::write_tensor(out, tensor),
-        FileType::Tns | FileType::Mtx => {
-            let (entries, fill) = listed::<T>(tensor)?;
-            write_entries_as(file_type, out, &entries, fill)
-        }
-    })
+        FileType::Tns | FileType::Mtx => with_element!(tensor.element(), |T| text::<T>(file_type, out, tensor)),
+    }
 }
 
 /// Writes entries; others are `fill`, or not said to be anything.
 fn write_filled<T: Value>(path: &Path, entries: &Coordinates<T>, fill: Option<T>) -> Result<(), WriteError> {
     let (file_type, compressed) = writable(path)?;
-    write::to_file(path, compressed, |out| T::write(file_type, out, entries, fill))
+    let fill = fill.map(|fill| vec![fill]);
+    let listed = Listed::of(entries, fill.as_ref().map(|fill| fill as &dyn Numbers));
+    write::to_file(path, compressed, |out| write_entries_as(file_type, out, &listed))
 }
 
-fn write_entries_as<T: Value>(
-    file_type: FileType,
-    out: &mut dyn Write,
-    entries: &Coordinates<T>,
-    fill: Option<T>,
-) -> io::Result<()> {
+fn write_entries_as(file_type: FileType, out: &mut dyn Write, entries: &Listed<'_>) -> io::Result<()> {
     match file_type {
-        FileType::Tns => write::write_tns_filled(out, entries, fill),
-        FileType::Mtx => write::write_mtx_filled(out, entries, fill),
-        FileType::Npy => npy::write_filled(out, entries, fill.unwrap_or(T::ZERO)),
-        FileType::Npz => npz::write_entries(out, entries, fill),
+        FileType::Tns => write::write_tns_filled(out, entries),
+        FileType::Mtx => write::write_mtx_filled(out, entries),
+        FileType::Npy => npy::write_filled(out, entries),
+        FileType::Npz => npz::write_entries(out, entries),
         FileType::Spct => {
             let message = "a .spct file holds a packed tensor: pack the entries first, or write them as .tns";
             Err(write::invalid(message.to_owned()))
@@ -294,7 +299,7 @@ fn listed<T: Value>(tensor: &AnyTensor) -> io::Result<(Coordinates<T>, Option<T>
     }
     let fill = T::from_literal(tensor.fill()).unwrap_or(T::ZERO);
     let entries = contents::present(tensor, fill).map_err(write::short)?;
-    Ok((entries, (!fill.is_zero()).then_some(fill)))
+    Ok((entries, (!fill.is_absent()).then_some(fill)))
 }
 
 fn writable(path: &Path) -> Result<(FileType, bool), WriteError> {

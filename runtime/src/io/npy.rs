@@ -1,22 +1,24 @@
 //! `.npy`: one dense array, as `NumPy` writes it.
 //!
-//! Versions 1 to 3; element types `<f8 <f4 <i4 <i8 |u1 |b1 <c8 <c16`; C and Fortran order. Written are version 1 and C order.
+//! Versions 1 to 3; element types `<f8 <f4 |i1 <i2 <i4 <i8 |u1 <u2 <u4 <u8 |b1 <c8 <c16`; C and Fortran order. Written are version 1 and C order.
 //!
 //! Source: `numpy.lib.format`, the `NumPy` manual.
 
 use std::io::{self, Write};
+use std::ops::Range;
 
 use spc_compiler::format::Format;
 use spc_compiler::ir::ElementType;
 
 use super::entries::quote;
 use super::value::sealed::Value as Sealed;
-use super::value::{self, Value};
-use super::write::{check, invalid, short};
+use super::value::{self, Carrier, Numbers, Value};
+use super::write::{Listed, check, invalid, short};
 use super::{ReadError, ReadErrorKind};
 use crate::memory;
 use crate::progress::{Unit, Work};
-use crate::tensor::{AnyTensor, Buffer, Coordinates, Indices, OutOfMemory};
+use crate::tensor::values::with_values;
+use crate::tensor::{AnyTensor, Buffer, Coordinates, Indices, OutOfMemory, Values};
 use crate::with_element;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -45,7 +47,7 @@ pub(super) struct Raw<'file> {
 /// [`ReadError`] if it is no such file, is cut short, has an element type that is not supported, or an element that `T`
 /// does not hold.
 pub fn parse<T: Value>(file: &[u8]) -> Result<Coordinates<T>, ReadError> {
-    Ok(super::contents::present(&parse_as::<T>(file)?, T::ZERO)?)
+    Ok(super::contents::present(&parse_as(file, T::TYPE)?, T::ZERO)?)
 }
 
 /// Reads a `.npy` file as a dense tensor of the element type that the file has.
@@ -55,19 +57,19 @@ pub fn parse<T: Value>(file: &[u8]) -> Result<Coordinates<T>, ReadError> {
 /// As [`parse`].
 pub fn parse_tensor(file: &[u8]) -> Result<AnyTensor, ReadError> {
     let header = header(file)?;
-    with_element!(header.element, |T| elements::<T>(&header))
+    elements(&header, header.element)
 }
 
 /// The same of another element type.
-pub(super) fn parse_as<T: Value>(file: &[u8]) -> Result<AnyTensor, ReadError> {
-    elements::<T>(&header(file)?)
+pub(super) fn parse_as(file: &[u8], element: ElementType) -> Result<AnyTensor, ReadError> {
+    elements(&header(file)?, element)
 }
 
 /// The shape, and the elements row by row.
 #[cfg(feature = "npz")]
-pub(super) fn values<T: Value>(file: &[u8]) -> Result<(Vec<usize>, Vec<T>), ReadError> {
+pub(super) fn values<C: Carrier>(file: &[u8], element: ElementType) -> Result<(Vec<usize>, Vec<C>), ReadError> {
     let header = header(file)?;
-    let values = with_element!(header.element, |F| converted::<F, T>(&header))?;
+    let values = value::carriers(stored(&header)?, element)?;
     let values = if header.fortran_order { transposed(&header.shape, &values)? } else { values };
     Ok((header.shape, values))
 }
@@ -100,49 +102,67 @@ pub(super) fn check_magic(file: &[u8]) -> Result<(), ReadError> {
 /// Those of `out`; and [`InvalidInput`](io::ErrorKind::InvalidInput) if the array does not fit into memory, or an entry
 /// occurs twice.
 pub fn write<T: Value>(out: &mut dyn Write, entries: &Coordinates<T>) -> io::Result<()> {
-    write_filled(out, entries, T::ZERO)
+    write_filled(out, &Listed::of(entries, None))
 }
 
-/// The same where what has no entry is `fill`.
-pub(super) fn write_filled<T: Value>(out: &mut dyn Write, entries: &Coordinates<T>, fill: T) -> io::Result<()> {
+/// The same where what has no entry is the fill value, if there is one.
+pub(super) fn write_filled(out: &mut dyn Write, entries: &Listed<'_>) -> io::Result<()> {
     check(entries)?;
-    write_dense(out, &entries.shape, &scatter(entries, fill)?)
+    let elements = scatter(entries)?;
+    write_header(out, npy_name(entries.element()), entries.shape)?;
+    write_bytes(out, elements.len(), &mut |range, bytes| bytes.extend_from_slice(&elements[range]))
 }
 
 /// Writes a tensor as a dense array, which has the fill value wherever nothing is stored.
 pub(super) fn write_tensor<T: Value>(out: &mut dyn Write, tensor: &AnyTensor) -> io::Result<()> {
     match tensor.values_of::<T>() {
-        Some(values) if *tensor.format() == Format::dense(tensor.order()) => write_dense(out, tensor.shape(), values),
+        Some(values) if *tensor.format() == Format::dense(tensor.order()) => write_dense(out, tensor.shape(), &values),
         _ => {
             let entries = tensor.try_to_coordinates::<T>().map_err(short)?;
-            write_filled(out, &entries, T::from_literal(tensor.fill()).unwrap_or(T::ZERO))
+            let fill = vec![T::from_literal(tensor.fill()).unwrap_or(T::ZERO)];
+            write_filled(out, &Listed::of(&entries, Some(&fill)))
         }
     }
 }
 
 /// Writes the elements of an array, row by row.
-pub(super) fn write_dense<T: Value>(out: &mut dyn Write, shape: &[usize], values: &[T]) -> io::Result<()> {
-    write_header(out, T::NPY, shape)?;
-    let mut bytes = memory::try_room(values.len().min(1 << 15) * size_of::<T>()).map_err(short)?;
-    let work = Work::begin(Unit::Bytes, size_of_val(values));
-    for block in values.chunks(1 << 15) {
+fn write_dense(out: &mut dyn Write, shape: &[usize], values: &dyn Numbers) -> io::Result<()> {
+    let (element, size) = (values.element(), values.element().bytes());
+    write_header(out, npy_name(element), shape)?;
+    let bytes_of = &mut |bytes: Range<usize>, to: &mut Vec<u8>| {
+        values.append_bytes(bytes.start / size..bytes.end / size, to);
+    };
+    write_bytes(out, values.count() * size, bytes_of)
+}
+
+/// Writes so many bytes, in blocks of whole elements.
+fn write_bytes(
+    out: &mut dyn Write,
+    count: usize,
+    append: &mut dyn FnMut(Range<usize>, &mut Vec<u8>),
+) -> io::Result<()> {
+    const BLOCK: usize = 1 << 18;
+    let mut bytes = memory::try_room(count.min(BLOCK)).map_err(short)?;
+    let work = Work::begin(Unit::Bytes, count);
+    for begin in (0..count).step_by(BLOCK) {
         bytes.clear();
-        block.iter().for_each(|value| value.append_bytes(&mut bytes));
+        append(begin..count.min(begin + BLOCK), &mut bytes);
         out.write_all(&bytes)?;
         work.add(bytes.len());
     }
     Ok(())
 }
 
-/// Writes an array of as many values as the shape has.
+/// Writes an array of values at places, as many as the shape has.
 #[cfg(feature = "npz")]
-pub(super) fn write_values<T: Value>(
+pub(super) fn write_values(
     out: &mut dyn Write,
     shape: &[usize],
-    values: impl Iterator<Item = T>,
+    values: &dyn Numbers,
+    place: &dyn Fn(usize) -> usize,
 ) -> io::Result<()> {
-    write_header(out, T::NPY, shape)?;
-    write_blocks(out, values, |value, bytes| value.append_bytes(bytes))
+    write_header(out, npy_name(values.element()), shape)?;
+    write_blocks(out, &mut (0..values.count()).map(place), &|place, bytes| values.append_bytes(place..place + 1, bytes))
 }
 
 /// The same of whole numbers up to `largest`, in 32 bits where these are enough.
@@ -151,14 +171,14 @@ pub(super) fn write_whole(
     out: &mut dyn Write,
     shape: &[usize],
     largest: usize,
-    numbers: impl Iterator<Item = u64>,
+    numbers: &mut dyn Iterator<Item = u64>,
 ) -> io::Result<()> {
     if i32::try_from(largest).is_ok() {
         write_header(out, i32::NPY, shape)?;
-        return write_blocks(out, numbers, |number, bytes| bytes.extend_from_slice(&(number as u32).to_le_bytes()));
+        return write_blocks(out, numbers, &|number, bytes| bytes.extend_from_slice(&(number as u32).to_le_bytes()));
     }
     write_header(out, i64::NPY, shape)?;
-    write_blocks(out, numbers, |number, bytes| bytes.extend_from_slice(&number.to_le_bytes()))
+    write_blocks(out, numbers, &|number, bytes| bytes.extend_from_slice(&number.to_le_bytes()))
 }
 
 /// Writes a text of ASCII letters, as a scalar.
@@ -171,8 +191,8 @@ pub(super) fn write_text(out: &mut dyn Write, text: &str) -> io::Result<()> {
 #[cfg(feature = "npz")]
 fn write_blocks<T>(
     out: &mut dyn Write,
-    values: impl Iterator<Item = T>,
-    append: impl Fn(T, &mut Vec<u8>),
+    values: &mut dyn Iterator<Item = T>,
+    append: &dyn Fn(T, &mut Vec<u8>),
 ) -> io::Result<()> {
     const BLOCK: usize = 1 << 16;
     let mut bytes = memory::try_room(BLOCK + 16).map_err(short)?;
@@ -201,10 +221,12 @@ fn write_header(out: &mut dyn Write, descr: &str, shape: &[usize]) -> io::Result
     out.write_all(header.as_bytes())
 }
 
-fn scatter<T: Value>(entries: &Coordinates<T>, fill: T) -> io::Result<Buffer<T>> {
+/// The bytes of all elements, row by row.
+fn scatter(entries: &Listed<'_>) -> io::Result<Buffer<u8>> {
+    let size = entries.element().bytes();
     let count = entries.shape.iter().try_fold(1_u128, |count, &extent| count.checked_mul(extent as u128));
     let too_large = || {
-        let bytes = count.and_then(|count| count.checked_mul(size_of::<T>() as u128));
+        let bytes = count.and_then(|count| count.checked_mul(size as u128));
         let bytes = bytes.map_or_else(String::new, |bytes| format!(", {bytes} bytes"));
         let message = format!(
             "a dense array of shape {:?}{bytes}, does not fit into the memory here: write it as .tns or .spct",
@@ -213,13 +235,16 @@ fn scatter<T: Value>(entries: &Coordinates<T>, fill: T) -> io::Result<Buffer<T>>
         io::Error::new(io::ErrorKind::OutOfMemory, message)
     };
     let count = count.and_then(|count| usize::try_from(count).ok()).ok_or_else(too_large)?;
-    let mut values: Buffer<T> = Buffer::try_zeroed(count).map_err(|_| too_large())?;
-    if !fill.is_zero() {
-        values.fill(fill);
+    let bytes = count.checked_mul(size).ok_or_else(too_large)?;
+    let mut elements: Buffer<u8> = Buffer::try_zeroed(bytes).map_err(|_| too_large())?;
+    let mut value = Vec::with_capacity(size);
+    if let Some(fill) = entries.fill.filter(|fill| !fill.is_absent(0)) {
+        fill.append_bytes(0..1, &mut value);
+        elements.chunks_exact_mut(size).for_each(|element| element.copy_from_slice(&value));
     }
     let mut taken: Buffer<u8> = Buffer::try_zeroed(count.div_ceil(8)).map_err(|_| too_large())?;
-    for (entry, &value) in entries.values.iter().enumerate() {
-        let position = entries.indices.iter().zip(&entries.shape).fold(0, |position, (mode, &extent)| {
+    for entry in 0..entries.values.count() {
+        let position = entries.indices.iter().zip(entries.shape).fold(0, |position, (mode, &extent)| {
             let index = match mode {
                 Indices::U32(indices) => indices[entry] as usize,
                 Indices::U64(indices) => indices[entry] as usize, // below the extent, as `check` found
@@ -231,22 +256,35 @@ fn scatter<T: Value>(entries: &Coordinates<T>, fill: T) -> io::Result<Buffer<T>>
             return Err(invalid("an entry occurs twice: pack the entries first, which adds them up".to_owned()));
         }
         taken[position / 8] |= bit;
-        values[position] = value;
+        value.clear();
+        entries.values.append_bytes(entry..entry + 1, &mut value);
+        elements[position * size..][..size].copy_from_slice(&value);
     }
-    Ok(values)
+    Ok(elements)
 }
 
-/// The elements as a dense tensor of `T`.
-fn elements<T: Value>(header: &Header<'_>) -> Result<AnyTensor, ReadError> {
-    let values = with_element!(header.element, |F| converted::<F, T>(header))?;
-    let values = if header.fortran_order { transposed(&header.shape, &values)? } else { values };
-    super::contents::dense(header.shape.clone(), values.into())
+/// The elements as a dense tensor of a type.
+fn elements(header: &Header<'_>, element: ElementType) -> Result<AnyTensor, ReadError> {
+    let stored = stored(header)?;
+    let stored = if header.fortran_order { by_rows(&header.shape, &stored)? } else { stored };
+    super::contents::dense(header.shape.clone(), value::retyped(stored, element)?)
 }
 
-/// The elements as `F`, and then as `T`.
-fn converted<F: Value, T: Value>(header: &Header<'_>) -> Result<Vec<T>, ReadError> {
-    let elements: Vec<F> = memory::try_collected(header.data.chunks_exact(size_of::<F>()).map(F::from_bytes))?;
-    value::converted(&elements)
+/// Values from first mode contiguous to last mode contiguous.
+fn by_rows(shape: &[usize], values: &Values) -> Result<Values, OutOfMemory> {
+    fn of<F: Value>(shape: &[usize], values: &[F]) -> Result<Values, OutOfMemory> {
+        Ok(F::wrap(transposed(shape, values)?))
+    }
+    with_values!(values, |values| of(shape, values))
+}
+
+/// The elements, of the type that the file has.
+fn stored(header: &Header<'_>) -> Result<Values, ReadError> {
+    fn of<F: Value>(data: &[u8]) -> Result<Values, ReadError> {
+        let elements: Vec<F> = memory::try_collected(data.chunks_exact(size_of::<F>()).map(F::from_bytes))?;
+        Ok(F::wrap(elements))
+    }
+    with_element!(header.element, |F| of::<F>(header.data))
 }
 
 /// From first mode contiguous to last mode contiguous.

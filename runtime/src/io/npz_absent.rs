@@ -5,9 +5,10 @@ use std::io::{self, Write};
 use spc_compiler::ir::ElementType;
 
 use super::contents::Contents;
-use super::value::Value;
+use super::value::Carrier;
+use super::write::Listed;
 use super::{ReadError, ReadErrorKind};
-use crate::tensor::{AnyTensor, Coordinates};
+use crate::tensor::AnyTensor;
 
 const MESSAGE: &str = "`.npz` files need the feature `npz` of the crate `spc`";
 
@@ -28,7 +29,11 @@ pub(super) fn description(_file: &[u8], _array: Option<&str>) -> Result<Descript
     refused()
 }
 
-pub(super) fn parse<T: Value>(_file: &[u8], _array: Option<&str>) -> Result<Contents<T>, ReadError> {
+pub(super) fn parse<T: Carrier>(
+    _file: &[u8],
+    _element: ElementType,
+    _array: Option<&str>,
+) -> Result<Contents<T>, ReadError> {
     refused()
 }
 
@@ -48,10 +53,6 @@ pub(super) fn write_tensor(_out: &mut dyn Write, _tensor: &AnyTensor) -> io::Res
     Err(super::write::invalid(MESSAGE.to_owned()))
 }
 
-pub(super) fn write_entries<T: Value>(
-    _out: &mut dyn Write,
-    _entries: &Coordinates<T>,
-    _fill: Option<T>,
-) -> io::Result<()> {
+pub(super) fn write_entries(_out: &mut dyn Write, _entries: &Listed<'_>) -> io::Result<()> {
     Err(super::write::invalid(MESSAGE.to_owned()))
 }

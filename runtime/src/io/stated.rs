@@ -16,7 +16,7 @@ use std::io::{self, Write};
 use spc_compiler::ir::ElementType;
 
 use super::entries::{is_line_end, quote};
-use super::value::{self, Refusal, Value};
+use super::value::{self, Carrier, Numbers, Refusal};
 use super::{ReadError, ReadErrorKind};
 
 /// What a text states, with the place of each thing in it.
@@ -85,21 +85,21 @@ impl<'text> Stated<'text> {
     }
 
     /// What stands for entries that are missing, if the text says so.
-    pub(crate) fn fill<T: Value>(&self, text: &[u8]) -> Result<Option<T>, ReadError> {
+    pub(crate) fn fill<T: Carrier>(&self, text: &[u8], element: ElementType) -> Result<Option<T>, ReadError> {
         let Some(At { what, offset }) = &self.fill else { return Ok(None) };
         let refuse = |refusal: Refusal| {
             let value = quote(what.as_bytes());
             let message = match refusal {
                 Refusal::NotANumber => {
-                    format!("fill value {value} is none of {}: write `fill: 7` or `fill: inf`", T::NAME)
+                    format!("fill value {value} is none of {element}: write `fill: 7` or `fill: inf`")
                 }
                 Refusal::NotWhole | Refusal::OutOfRange => {
-                    format!("fill value {value} is none that {} holds: read the file as a wider element type", T::NAME)
+                    format!("fill value {value} is none that {element} holds: read the file as a wider element type")
                 }
             };
             ReadError::new(ReadErrorKind::Value, message).at(text, *offset)
         };
-        fill_value(what).map(Some).map_err(refuse)
+        fill_value(what, element).map(Some).map_err(refuse)
     }
 }
 
@@ -126,25 +126,26 @@ fn no_element(text: &str) -> String {
     format!("{} is no element type: they are {}", quote(text.trim().as_bytes()), names.join(", "))
 }
 
-fn fill_value<T: Value>(text: &str) -> Result<T, Refusal> {
+fn fill_value<T: Carrier>(text: &str, element: ElementType) -> Result<T, Refusal> {
     let mut parts = text.split_whitespace();
     match (parts.next(), parts.next(), parts.next()) {
-        (Some("true"), None, None) => T::from_integer(1).ok_or(Refusal::OutOfRange),
-        (Some("false"), None, None) => T::from_integer(0).ok_or(Refusal::OutOfRange),
-        (Some(value), None, None) => value::parse(value.as_bytes()),
+        (Some("true"), None, None) => T::from_integer(1, element).ok_or(Refusal::OutOfRange),
+        (Some("false"), None, None) => T::from_integer(0, element).ok_or(Refusal::OutOfRange),
+        (Some(value), None, None) => value::parse(value.as_bytes(), element),
         (Some(re), Some(im), None) if T::COMPLEX => {
-            Ok(T::of_parts(value::parse(re.as_bytes())?, value::parse(im.as_bytes())?))
+            Ok(T::of_parts(value::parse(re.as_bytes(), element)?, value::parse(im.as_bytes(), element)?))
         }
         _ => Err(Refusal::NotANumber),
     }
 }
 
 /// Writes the lines that state these things, and the element type unless it is `f64`.
-pub(crate) fn write<T: Value>(
+pub(crate) fn write(
     out: &mut dyn Write,
     comment: char,
     shape: Option<&[usize]>,
-    fill: Option<T>,
+    fill: Option<&dyn Numbers>,
+    element: ElementType,
 ) -> io::Result<()> {
     let mut text = Vec::new();
     if let Some(shape) = shape {
@@ -154,11 +155,11 @@ pub(crate) fn write<T: Value>(
     }
     if let Some(fill) = fill {
         write!(text, "{comment} fill: ")?;
-        fill.print(&mut text);
+        fill.print(0, &mut text);
         text.push(b'\n');
     }
-    if T::TYPE != ElementType::F64 {
-        writeln!(text, "{comment} element: {}", T::NAME)?;
+    if element != ElementType::F64 {
+        writeln!(text, "{comment} element: {element}")?;
     }
     out.write_all(&text)
 }
@@ -167,6 +168,7 @@ pub(crate) fn write<T: Value>(
 mod tests {
     use super::*;
     use crate::complex::c64;
+    use crate::io::value::Value;
 
     #[test]
     fn comments_state_shape_fill_and_element() {
@@ -174,7 +176,7 @@ mod tests {
         let stated = Stated::of(text, 0, b'#').unwrap();
         assert_eq!(stated.shape.as_ref().unwrap().what, [10, 20, 30]);
         assert_eq!(stated.element.as_ref().unwrap().what, ElementType::F32);
-        assert_eq!(stated.fill::<f32>(text).unwrap(), Some(f32::NEG_INFINITY));
+        assert_eq!(stated.fill::<f32>(text, ElementType::F32).unwrap(), Some(f32::NEG_INFINITY));
         assert_eq!(Stated::of(b"# Shape: see [1]\n# size: 3\n1 2\n", 0, b'#').unwrap(), Stated::default());
         assert!(Stated::of(b"# shape:\n5\n", 0, b'#').unwrap().shape.unwrap().what.is_empty());
         assert_eq!(Stated::of(b"% shape: (3, 4)\n", 0, b'%').unwrap().shape.unwrap().what, [3, 4]);
@@ -194,10 +196,10 @@ mod tests {
         assert_eq!(of("# shape: 3\n# shape: 3\n"), "2:3: `shape:` is stated twice: leave one of the lines");
         assert_eq!(
             of("# element: f16\n"),
-            "1:3: 'f16' is no element type: they are f64, f32, i32, i64, u8, bool, c32, c64"
+            "1:3: 'f16' is no element type: they are f64, f32, i32, i64, u8, i8, i16, u16, u32, u64, bool, c32, c64"
         );
         let text = b"# fill: 2.5\n";
-        let message = Stated::of(text, 0, b'#').unwrap().fill::<i32>(text).unwrap_err().to_string();
+        let message = Stated::of(text, 0, b'#').unwrap().fill::<i64>(text, ElementType::I32).unwrap_err().to_string();
         assert_eq!(message, "1:3: fill value '2.5' is none that i32 holds: read the file as a wider element type");
     }
 
@@ -205,11 +207,11 @@ mod tests {
     fn what_is_written_is_read() {
         fn check<T: Value>(fill: T, expected: &str) {
             let mut text = Vec::new();
-            write(&mut text, '#', Some(&[3, 0]), Some(fill)).unwrap();
+            write(&mut text, '#', Some(&[3, 0]), Some(&&[fill][..]), T::TYPE).unwrap();
             assert_eq!(String::from_utf8_lossy(&text), expected);
             let stated = Stated::of(&text, 0, b'#').unwrap();
             assert_eq!(stated.shape.as_ref().unwrap().what, [3, 0]);
-            let read = stated.fill::<T>(&text).unwrap().unwrap();
+            let read = T::of_carrier(stated.fill(&text, T::TYPE).unwrap().unwrap());
             assert_eq!(bytemuck::bytes_of(&read), bytemuck::bytes_of(&fill), "{expected}");
         }
         check(-0.0, "# shape: 3 0\n# fill: -0\n");

@@ -30,10 +30,10 @@ use std::sync::OnceLock;
 
 use spc_compiler::ir::ElementType;
 
-use super::contents::Filled;
+use super::contents::{Contents, Filled};
 use super::entries::{self, Entries, LARGEST_INDEX, Layout, Values, quote};
 use super::stated::{At, Stated};
-use super::value::Value;
+use super::value::{Carrier, Value};
 use super::{ReadError, ReadErrorKind};
 use crate::tensor::{Coordinates, Indices};
 
@@ -52,16 +52,18 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// [`ReadError`] with line and column of the first thing in the text that is wrong; or without, if there is no entry and
 /// no stated shape, or if the text states a fill value other than zero.
 pub fn parse<T: Value>(text: &[u8], shape: Option<&[usize]>) -> Result<Coordinates<T>, ReadError> {
-    parse_in_chunks(text, shape, entries::chunk_bytes(text)).and_then(Filled::of_zeros)
+    let filled = parse_in_chunks::<T::Carrier>(text, T::TYPE, shape, entries::chunk_bytes(text))?;
+    Contents::Entries(filled).of_carriers::<T>()?.into_coordinates()
 }
 
 /// As [`parse`], with chunks of about `chunk_bytes`.
-pub(crate) fn parse_in_chunks<T: Value>(
+pub(crate) fn parse_in_chunks<T: Carrier>(
     text: &[u8],
+    element: ElementType,
     shape: Option<&[usize]>,
     chunk_bytes: usize,
 ) -> Result<Filled<T>, ReadError> {
-    let Start { begin, layout, shape, fill } = start::<T>(text, shape, chunk_bytes)?;
+    let Start { begin, layout, shape, fill } = start::<T>(text, element, shape, chunk_bytes)?;
     let Entries { indices, largest, values, fault } = entries::parse(text, begin, &layout)?;
     if let Some(fault) = fault {
         let after_one_line = fault.kind == ReadErrorKind::FieldCount && values.len() == 1;
@@ -73,15 +75,16 @@ pub(crate) fn parse_in_chunks<T: Value>(
 }
 
 /// As [`parse`], of text that comes in blocks of about `block` bytes; None where anything is wrong with it.
-pub(crate) fn parse_blocks<T: Value>(
+pub(crate) fn parse_blocks<T: Carrier>(
     text: &mut (dyn Read + Send),
+    element: ElementType,
     shape: Option<&[usize]>,
     block: usize,
 ) -> Option<Filled<T>> {
     let stated = OnceLock::new();
     let layout_of = |text: &[u8]| {
         entries::first_entry(text, 0, COMMENT)?;
-        let Start { begin, layout, shape, fill } = start::<T>(text, shape, block).ok()?;
+        let Start { begin, layout, shape, fill } = start::<T>(text, element, shape, block).ok()?;
         stated.set((shape, fill)).ok()?;
         Some((begin, layout))
     };
@@ -114,10 +117,15 @@ fn begin(text: &[u8]) -> usize {
     if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 }
 }
 
-fn start<T: Value>(text: &[u8], shape: Option<&[usize]>, chunk_bytes: usize) -> Result<Start<T>, ReadError> {
+fn start<T: Carrier>(
+    text: &[u8],
+    element: ElementType,
+    shape: Option<&[usize]>,
+    chunk_bytes: usize,
+) -> Result<Start<T>, ReadError> {
     let begin = begin(text);
     let stated = Stated::of(text, begin, COMMENT)?;
-    let fill = stated.fill(text)?;
+    let fill = stated.fill(text, element)?;
     let asked = |stated: &At<Vec<usize>>| {
         let fail = |error: ReadError| error.at(text, stated.offset);
         super::contents::same_shape(&stated.what, shape).map_err(fail)
@@ -126,10 +134,10 @@ fn start<T: Value>(text: &[u8], shape: Option<&[usize]>, chunk_bytes: usize) -> 
     let by_file = stated.shape.is_some();
     let shape = stated.shape.map(|shape| shape.what).or_else(|| shape.map(<[usize]>::to_vec));
     let first = entries::first_entry(text, begin, COMMENT);
-    let known = stated.element.as_ref().map(|element| element.what.is_complex());
-    if let (Some(true), Some(element), false) = (known, &stated.element, T::COMPLEX) {
-        let message = format!("the values are complex, which {} is not: read them as c32 or c64", T::NAME);
-        return Err(ReadError::new(ReadErrorKind::NotSupported, message).at(text, element.offset));
+    let known = stated.element.as_ref().map(|stated| stated.what.is_complex());
+    if let (Some(true), Some(stated), false) = (known, &stated.element, T::COMPLEX) {
+        let message = format!("the values are complex, which {element} is not: read them as c32 or c64");
+        return Err(ReadError::new(ReadErrorKind::NotSupported, message).at(text, stated.offset));
     }
     // Lines of a known number of indices tell whether one value follows them or two.
     let alone =
@@ -150,7 +158,7 @@ fn start<T: Value>(text: &[u8], shape: Option<&[usize]>, chunk_bytes: usize) -> 
     };
     let larger = if by_file { "correct the line `# shape:`" } else { "state a larger shape" };
     let larger = shape.is_some().then_some(larger);
-    Ok(Start { begin, layout: Layout { limits, larger, values, comment: COMMENT, chunk_bytes }, shape, fill })
+    Ok(Start { begin, layout: Layout { element, limits, larger, values, comment: COMMENT, chunk_bytes }, shape, fill })
 }
 
 fn coordinates<T>(indices: Vec<Indices>, largest: &[u64], values: Vec<T>, shape: Option<Vec<usize>>) -> Coordinates<T> {

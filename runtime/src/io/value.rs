@@ -3,7 +3,12 @@
 use super::{ReadError, ReadErrorKind};
 use crate::complex::{c32, c64};
 use crate::memory;
+use crate::tensor::values::with_values;
+use crate::tensor::{Element, OutOfMemory, Values};
+use crate::with_element;
+use spc_compiler::ir::{ElementKind, ElementType};
 use std::io::Write;
+use std::ops::Range;
 
 /// An element type that files can hold: all of them. In text, `true` is 1 and `false` is 0, and a complex number is two
 /// numbers: its real part and its imaginary part.
@@ -25,121 +30,212 @@ pub enum Refusal {
 }
 
 pub(crate) mod sealed {
-    use super::Refusal;
+    use super::Carrier;
     use crate::io::compiled::Files;
-    use crate::tensor::Element;
+    use crate::tensor::{Element, OutOfMemory};
 
     /// What the readers and writers need to know about a number.
     pub trait Value: Element + Files {
-        /// The type of the parts of a complex number; of another number, its own.
-        type Part: Value;
-        /// The name of the type, as in Rust and in the language.
-        const NAME: &'static str;
+        /// What carries it where files are read.
+        type Carrier: Carrier;
         /// What `NumPy` calls it.
         const NPY: &'static str;
-        /// Whether it is an integer type.
-        const INTEGER: bool;
-        /// Whether it is a complex type, which takes two numbers in a text.
-        const COMPLEX: bool = false;
-        /// The complex number of a real and an imaginary part; of another type, the first.
-        fn of_parts(re: Self::Part, im: Self::Part) -> Self;
-        /// The value of an integer of at most 18 digits, other than a negative zero.
-        fn from_integer(value: i64) -> Option<Self>;
-        /// The value of any number that is no such integer.
-        fn parse(field: &[u8]) -> Result<Self, Refusal>;
-        /// The value of a double-precision number, for files that hold other types than the caller wants.
-        fn checked_from_f64(value: f64) -> Result<Self, Refusal>;
+        /// The value that a carrier holds, which is one of this type.
+        fn of_carrier(carrier: Self::Carrier) -> Self;
+        /// The values that carriers hold.
+        fn of_carriers(carriers: Vec<Self::Carrier>) -> Result<Vec<Self>, OutOfMemory> {
+            if Self::TYPE == Self::Carrier::TYPE {
+                return Ok(Self::Carrier::wrap(carriers).into_buffer::<Self>().unwrap_or_default().into_vec());
+            }
+            crate::memory::try_collected(carriers.into_iter().map(Self::of_carrier))
+        }
+        /// The carrier of the value.
+        fn carried(self) -> Self::Carrier;
         /// Appends the shortest text that reads back as the same value; the parts of a complex number with a blank between.
         fn print(self, text: &mut Vec<u8>);
-        /// The value with the other sign, if the type has it.
-        fn negated(self) -> Option<Self>;
-        /// The complex conjugate.
-        fn conjugate(self) -> Self {
-            self
-        }
-        /// Whether it has no imaginary part.
-        fn is_real(self) -> bool {
-            true
-        }
-        /// Whether it has no fraction.
-        fn is_whole(self) -> bool;
-        /// Whether it is the zero that an absent entry has; a negative zero is not.
-        fn is_zero(self) -> bool;
         /// Little-endian bytes, appended.
         fn append_bytes(self, bytes: &mut Vec<u8>);
         /// From as many little-endian bytes as [`append_bytes`](Value::append_bytes) writes.
         fn from_bytes(bytes: &[u8]) -> Self;
+        /// Whether it is the zero that an absent entry has; a negative zero is not.
+        fn is_absent(self) -> bool {
+            self.carried().is_zero()
+        }
+    }
+}
+
+/// What carries numbers of several types where files are read, so that the readers are compiled once for all of these. A carrier that
+/// is made for an element type holds a number of that type: what is none is refused where it stands in the file.
+pub trait Carrier: Element {
+    /// What carries the parts of a complex number; of another number, the same.
+    type Part: Carrier;
+    /// Whether it is a complex type, which takes two numbers in a text.
+    const COMPLEX: bool = false;
+    /// The complex number of a real and an imaginary part; of another type, the first.
+    fn of_parts(re: Self::Part, im: Self::Part) -> Self;
+    /// The value of an integer of at most 18 digits, other than a negative zero.
+    fn from_integer(value: i64, element: ElementType) -> Option<Self>;
+    /// The value of any number that is no such integer.
+    fn parse(field: &[u8], element: ElementType) -> Result<Self, Refusal>;
+    /// The value with the other sign, if the type has it.
+    fn negated(self, element: ElementType) -> Option<Self>;
+    /// The complex conjugate.
+    fn conjugate(self) -> Self {
+        self
+    }
+    /// Whether it has no imaginary part.
+    fn is_real(self) -> bool {
+        true
+    }
+    /// Whether it has no fraction.
+    fn is_whole(self) -> bool;
+    /// Whether it is the zero that an absent entry has; a negative zero is not.
+    fn is_zero(self) -> bool;
+}
+
+/// Numbers of some element type.
+pub(crate) trait Numbers: Sync {
+    fn element(&self) -> ElementType;
+    fn count(&self) -> usize;
+    /// As [`sealed::Value::print`].
+    fn print(&self, place: usize, text: &mut Vec<u8>);
+    /// As messages show it.
+    fn show(&self, place: usize) -> String;
+    /// As [`sealed::Value::is_absent`].
+    fn is_absent(&self, place: usize) -> bool;
+    /// Little-endian bytes of some, appended.
+    fn append_bytes(&self, places: Range<usize>, bytes: &mut Vec<u8>);
+}
+
+impl<T: Value> Numbers for Vec<T> {
+    fn element(&self) -> ElementType {
+        T::TYPE
+    }
+
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn print(&self, place: usize, text: &mut Vec<u8>) {
+        (&self[..]).print(place, text);
+    }
+
+    fn show(&self, place: usize) -> String {
+        (&self[..]).show(place)
+    }
+
+    fn is_absent(&self, place: usize) -> bool {
+        (&self[..]).is_absent(place)
+    }
+
+    fn append_bytes(&self, places: Range<usize>, bytes: &mut Vec<u8>) {
+        (&self[..]).append_bytes(places, bytes);
+    }
+}
+
+impl<T: Value> Numbers for &[T] {
+    fn element(&self) -> ElementType {
+        T::TYPE
+    }
+
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn print(&self, place: usize, text: &mut Vec<u8>) {
+        self[place].print(text);
+    }
+
+    fn show(&self, place: usize) -> String {
+        self[place].to_string()
+    }
+
+    fn is_absent(&self, place: usize) -> bool {
+        self[place].is_absent()
+    }
+
+    fn append_bytes(&self, places: Range<usize>, bytes: &mut Vec<u8>) {
+        self[places].iter().for_each(|value| value.append_bytes(bytes));
     }
 }
 
 /// The value in a field, or why there is none.
-pub(crate) fn parse<T: Value>(field: &[u8]) -> Result<T, Refusal> {
+pub(crate) fn parse<C: Carrier>(field: &[u8], element: ElementType) -> Result<C, Refusal> {
     match small_integer(field) {
-        Some(value) => T::from_integer(value).ok_or(Refusal::OutOfRange),
-        None => T::parse(field),
+        Some(value) => C::from_integer(value, element).ok_or(Refusal::OutOfRange),
+        None => C::parse(field, element),
     }
+}
+
+/// Whether elements are whole numbers, as truth values are in text.
+pub(crate) fn are_whole(element: ElementType) -> bool {
+    matches!(element.kind(), ElementKind::Signed | ElementKind::Unsigned | ElementKind::Truth)
 }
 
 /// The same values in another type, each by way of its text, so that the rules for text files hold; or why one has none.
 ///
 /// # Errors
 ///
-/// [`ReadErrorKind::Value`]: a number that `T` does not hold, or a whole number that it only nearly holds.
-pub(crate) fn converted<F: Value, T: Value>(values: &[F]) -> Result<Vec<T>, ReadError> {
-    if let Ok(same) = bytemuck::checked::try_cast_slice::<F, T>(values)
-        && F::TYPE == T::TYPE
-    {
-        return memory::try_collected(same.iter().copied()).map_err(Into::into);
+/// [`ReadErrorKind::Value`]: a number that the type does not hold, or a whole number that it only nearly holds.
+pub(crate) fn retyped(values: Values, element: ElementType) -> Result<Values, ReadError> {
+    if values.element() == element {
+        return Ok(values);
     }
-    let texts = Texts {
-        count: values.len(),
-        name: F::NAME,
-        are_whole: F::INTEGER,
-        print: &|position, text| values[position].print(text),
-        show: &|position| values[position].to_string(),
-    };
-    texts.parsed()
+    fn of<T: Value>(values: Values) -> Result<Values, ReadError> {
+        Ok(T::wrap(T::of_carriers(carriers(values, T::TYPE)?)?))
+    }
+    with_element!(element, |T| of::<T>(values))
 }
 
-/// Values of some type as text.
-struct Texts<'a> {
-    count: usize,
-    /// The name of the type, and whether it is one of whole numbers.
-    name: &'static str,
-    are_whole: bool,
-    print: &'a dyn Fn(usize, &mut Vec<u8>),
-    show: &'a dyn Fn(usize) -> String,
+/// What carries the same values in another type.
+///
+/// # Errors
+///
+/// As [`retyped`].
+pub(crate) fn carriers<C: Carrier>(values: Values, element: ElementType) -> Result<Vec<C>, ReadError> {
+    /// What carries them in their own type.
+    fn own<F: Value>(values: &[F]) -> Result<Values, OutOfMemory> {
+        Ok(F::Carrier::wrap(memory::try_collected(values.iter().map(|value| value.carried()))?))
+    }
+    if values.element() != element {
+        return with_values!(&values, |values| parsed(&values, element));
+    }
+    let values = if element == C::TYPE { values } else { with_values!(&values, |values| own(values))? };
+    Ok(values.into_buffer().unwrap_or_default().into_vec())
 }
 
-impl Texts<'_> {
-    /// The values as elements of another type; compiled once for each of these.
-    fn parsed<T: Value>(&self) -> Result<Vec<T>, ReadError> {
-        let mut converted: Vec<T> = memory::try_room(self.count)?;
-        let mut text = Vec::new();
-        for position in 0..self.count {
-            text.clear();
-            (self.print)(position, &mut text);
-            let found = match text.iter().position(|&byte| byte == b' ') {
-                None => parse(&text),
-                Some(_) if !T::COMPLEX => Err(Refusal::NotANumber),
-                Some(blank) => parse(&text[..blank]).and_then(|re| Ok(T::of_parts(re, parse(&text[blank + 1..])?))),
-            };
-            match found {
-                Ok(found) if !self.are_whole || T::INTEGER || is_exact(&text, found) => converted.push(found),
-                _ => {
-                    let value = (self.show)(position);
-                    let message = format!("value {value} at position {position} is none that {} holds", T::NAME);
-                    return Err(ReadError::new(ReadErrorKind::Value, message + ": read it as " + self.name));
-                }
+/// Numbers as elements of another type.
+fn parsed<C: Carrier>(numbers: &dyn Numbers, element: ElementType) -> Result<Vec<C>, ReadError> {
+    let mut converted: Vec<C> = memory::try_room(numbers.count())?;
+    let mut text = Vec::new();
+    for position in 0..numbers.count() {
+        text.clear();
+        numbers.print(position, &mut text);
+        let found = match text.iter().position(|&byte| byte == b' ') {
+            None => parse(&text, element),
+            Some(_) if !C::COMPLEX => Err(Refusal::NotANumber),
+            Some(blank) => {
+                parse(&text[..blank], element).and_then(|re| Ok(C::of_parts(re, parse(&text[blank + 1..], element)?)))
+            }
+        };
+        match found {
+            Ok(found) if !are_whole(numbers.element()) || are_whole(element) || is_exact(&text, found) => {
+                converted.push(found);
+            }
+            _ => {
+                let value = numbers.show(position);
+                let message = format!("value {value} at position {position} is none that {element} holds");
+                return Err(ReadError::new(ReadErrorKind::Value, message + ": read it as " + numbers.element().name()));
             }
         }
-        Ok(converted)
     }
+    Ok(converted)
 }
 
 /// Whether a whole number stayed what it was.
-fn is_exact<T: Value>(digits: &[u8], number: T) -> bool {
-    parse::<i64>(digits).is_ok_and(|whole| number.to_f64() as i128 == i128::from(whole))
+fn is_exact<C: Carrier>(digits: &[u8], number: C) -> bool {
+    let whole = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse::<i128>().ok());
+    whole.is_some_and(|whole| number.to_f64() as i128 == whole)
 }
 
 /// An integer of at most 18 digits, but not `-0`, which an integer cannot tell from `0`.
@@ -167,50 +263,44 @@ fn small_integer(field: &[u8]) -> Option<i64> {
     }
 }
 
-macro_rules! float {
-    ($type:ident, $npy:literal) => {
-        impl sealed::Value for $type {
+/// The number in a field, rounded once to the type.
+fn float<T: fast_float2::FastFloat + Into<f64>>(field: &[u8]) -> Result<f64, Refusal> {
+    // `+` is common in files that Fortran wrote.
+    let digits = match field {
+        [b'+', rest @ ..] if !matches!(rest, [b'-' | b'+', ..]) => rest,
+        field => field,
+    };
+    let value: f64 = fast_float2::parse::<T, _>(digits).map_err(|_| Refusal::NotANumber)?.into();
+    let says_infinite = || field.iter().any(|byte| byte.eq_ignore_ascii_case(&b'f'));
+    if value.is_infinite() && !says_infinite() { Err(Refusal::OutOfRange) } else { Ok(value) }
+}
+
+/// What carries floating point numbers, of which it holds all.
+macro_rules! float_carrier {
+    ($type:ident) => {
+        impl Carrier for $type {
             type Part = Self;
-            const NAME: &'static str = stringify!($type);
-            const NPY: &'static str = $npy;
-            const INTEGER: bool = false;
 
             fn of_parts(re: Self, _: Self) -> Self {
                 re
             }
 
-            fn from_integer(value: i64) -> Option<Self> {
-                Some(value as $type) // rounds to nearest, as parsing the digits would
-            }
-
-            fn parse(field: &[u8]) -> Result<Self, Refusal> {
-                // `+` is common in files that Fortran wrote.
-                let digits = match field {
-                    [b'+', rest @ ..] if !matches!(rest, [b'-' | b'+', ..]) => rest,
-                    field => field,
-                };
-                let value: $type = fast_float2::parse(digits).map_err(|_| Refusal::NotANumber)?;
-                let says_infinite = || field.iter().any(|byte| byte.eq_ignore_ascii_case(&b'f'));
-                if value.is_infinite() && !says_infinite() { Err(Refusal::OutOfRange) } else { Ok(value) }
-            }
-
-            fn checked_from_f64(value: f64) -> Result<Self, Refusal> {
-                let narrow = value as $type;
-                if narrow.is_infinite() && value.is_finite() { Err(Refusal::OutOfRange) } else { Ok(narrow) }
-            }
-
-            fn print(self, text: &mut Vec<u8>) {
-                let size = self.abs();
-                if self.fract() == 0.0 && size < 1.0 / $type::EPSILON && !(self == 0.0 && self.is_sign_negative()) {
-                    print_integer(self as i64, text);
-                } else if size == 0.0 || (1e-5..1e16).contains(&size) || !self.is_finite() {
-                    write(text, format_args!("{self}"));
-                } else {
-                    write(text, format_args!("{self:e}"));
+            #[inline]
+            fn from_integer(value: i64, element: ElementType) -> Option<Self> {
+                match element.part().unwrap_or(element) {
+                    $type::TYPE => Some(value as $type), // rounds to nearest, as parsing the digits would
+                    _ => Some(value as f32 as $type),
                 }
             }
 
-            fn negated(self) -> Option<Self> {
+            fn parse(field: &[u8], element: ElementType) -> Result<Self, Refusal> {
+                match element.part().unwrap_or(element) {
+                    ElementType::F64 => float::<f64>(field).map(|value| value as $type),
+                    _ => float::<f32>(field).map(|value| value as $type),
+                }
+            }
+
+            fn negated(self, _: ElementType) -> Option<Self> {
                 Some(-self)
             }
 
@@ -221,70 +311,135 @@ macro_rules! float {
             fn is_zero(self) -> bool {
                 self.to_bits() == 0
             }
+        }
+    };
+}
+float_carrier!(f64);
+float_carrier!(f32);
 
-            fn append_bytes(self, bytes: &mut Vec<u8>) {
-                bytes.extend_from_slice(&self.to_le_bytes());
+/// Carries whole numbers, and truth values as 0 and 1; those that have no sign by their bits.
+impl Carrier for i64 {
+    type Part = Self;
+
+    fn of_parts(re: Self, _: Self) -> Self {
+        re
+    }
+
+    #[inline]
+    fn from_integer(value: i64, element: ElementType) -> Option<Self> {
+        bits_of(value.into(), element)
+    }
+
+    fn parse(field: &[u8], element: ElementType) -> Result<Self, Refusal> {
+        let exact = std::str::from_utf8(field).ok().and_then(|field| field.parse::<i128>().ok());
+        let whole = match exact {
+            Some(value) => value,
+            None => {
+                let value = float::<f64>(field)?;
+                let is_within = bits_of(value as i128, element).is_some();
+                if !value.is_finite() || !is_within || value.fract() != 0.0 && element == ElementType::Bool {
+                    return Err(Refusal::OutOfRange);
+                } else if value.fract() != 0.0 {
+                    return Err(Refusal::NotWhole);
+                }
+                value as i128
             }
+        };
+        bits_of(whole, element).ok_or(Refusal::OutOfRange)
+    }
 
-            fn from_bytes(bytes: &[u8]) -> Self {
-                let mut array = [0; size_of::<$type>()];
-                array.copy_from_slice(bytes);
-                Self::from_le_bytes(array)
+    fn negated(self, element: ElementType) -> Option<Self> {
+        let value = if element == ElementType::U64 { self.cast_unsigned().into() } else { i128::from(self) };
+        bits_of(-value, element)
+    }
+
+    fn is_whole(self) -> bool {
+        true
+    }
+
+    fn is_zero(self) -> bool {
+        self == 0
+    }
+}
+
+/// The bits of a whole number that a type holds.
+#[inline]
+fn bits_of(value: i128, element: ElementType) -> Option<i64> {
+    let (least, greatest) = element.range();
+    (least..=greatest).contains(&value).then_some(value as i64)
+}
+
+impl Carrier for c64 {
+    type Part = f64;
+    const COMPLEX: bool = true;
+
+    fn of_parts(re: f64, im: f64) -> Self {
+        c64::new(re, im)
+    }
+
+    fn from_integer(value: i64, element: ElementType) -> Option<Self> {
+        f64::from_integer(value, element).map(Self::from)
+    }
+
+    fn parse(field: &[u8], element: ElementType) -> Result<Self, Refusal> {
+        <f64 as Carrier>::parse(field, element).map(Self::from)
+    }
+
+    fn negated(self, _: ElementType) -> Option<Self> {
+        Some(-self)
+    }
+
+    fn conjugate(self) -> Self {
+        self.conj()
+    }
+
+    fn is_real(self) -> bool {
+        self.im == 0.0
+    }
+
+    fn is_whole(self) -> bool {
+        self.re.is_whole() && self.im.is_whole()
+    }
+
+    fn is_zero(self) -> bool {
+        self.re.is_zero() && self.im.is_zero()
+    }
+}
+
+macro_rules! print_float {
+    ($print:ident $type:ident) => {
+        fn $print(value: $type, text: &mut Vec<u8>) {
+            let size = value.abs();
+            if value.fract() == 0.0 && size < 1.0 / $type::EPSILON && !(value == 0.0 && value.is_sign_negative()) {
+                print_integer(value as i64, text);
+            } else if size == 0.0 || (1e-5..1e16).contains(&size) || !value.is_finite() {
+                write(text, format_args!("{value}"));
+            } else {
+                write(text, format_args!("{value:e}"));
             }
         }
     };
 }
+print_float!(print_f64 f64);
+print_float!(print_f32 f32);
 
-macro_rules! integer {
-    ($type:ident, $npy:literal) => {
+macro_rules! numbers {
+    ($($type:ident $npy:literal in $carrier:ident, |$value:ident, $text:ident| $print:expr;)*) => {$(
         impl sealed::Value for $type {
-            type Part = Self;
-            const NAME: &'static str = stringify!($type);
+            type Carrier = $carrier;
             const NPY: &'static str = $npy;
-            const INTEGER: bool = true;
 
-            fn of_parts(re: Self, _: Self) -> Self {
-                re
+            fn of_carrier(carrier: $carrier) -> Self {
+                carrier as Self
             }
 
-            fn from_integer(value: i64) -> Option<Self> {
-                Self::try_from(value).ok()
+            fn carried(self) -> $carrier {
+                self as $carrier
             }
 
-            fn parse(field: &[u8]) -> Result<Self, Refusal> {
-                let exact = std::str::from_utf8(field).ok().and_then(|field| field.parse::<i128>().ok());
-                match exact {
-                    Some(value) => Self::try_from(value).map_err(|_| Refusal::OutOfRange),
-                    None => Self::checked_from_f64(<f64 as sealed::Value>::parse(field)?),
-                }
-            }
-
-            fn checked_from_f64(value: f64) -> Result<Self, Refusal> {
-                // The bounds are exact in f64 for all types: powers of two.
-                let (least, beyond) = (Self::MIN as f64, 2.0 * (Self::MAX / 2 + 1) as f64);
-                if !value.is_finite() || value < least || value >= beyond {
-                    Err(Refusal::OutOfRange)
-                } else if value.fract() != 0.0 {
-                    Err(Refusal::NotWhole)
-                } else {
-                    Ok(value as Self)
-                }
-            }
-
-            fn print(self, text: &mut Vec<u8>) {
-                print_integer(i64::from(self), text);
-            }
-
-            fn negated(self) -> Option<Self> {
-                self.checked_neg()
-            }
-
-            fn is_whole(self) -> bool {
-                true
-            }
-
-            fn is_zero(self) -> bool {
-                self == 0
+            fn print(self, $text: &mut Vec<u8>) {
+                let $value = self;
+                $print
             }
 
             fn append_bytes(self, bytes: &mut Vec<u8>) {
@@ -297,58 +452,64 @@ macro_rules! integer {
                 Self::from_le_bytes(array)
             }
         }
-    };
+    )*};
+}
+numbers! {
+    f64 "<f8" in f64, |value, text| print_f64(value, text);
+    f32 "<f4" in f32, |value, text| print_f32(value, text);
+    i8 "|i1" in i64, |value, text| print_integer(value.into(), text);
+    i16 "<i2" in i64, |value, text| print_integer(value.into(), text);
+    i32 "<i4" in i64, |value, text| print_integer(value.into(), text);
+    i64 "<i8" in i64, |value, text| print_integer(value, text);
+    u8 "|u1" in i64, |value, text| print_natural(value.into(), text);
+    u16 "<u2" in i64, |value, text| print_natural(value.into(), text);
+    u32 "<u4" in i64, |value, text| print_natural(value.into(), text);
+    u64 "<u8" in i64, |value, text| print_natural(value, text);
+}
+
+impl sealed::Value for bool {
+    type Carrier = i64;
+    const NPY: &'static str = "|b1";
+
+    fn of_carrier(carrier: i64) -> Self {
+        carrier != 0
+    }
+
+    fn carried(self) -> i64 {
+        self.into()
+    }
+
+    fn print(self, text: &mut Vec<u8>) {
+        text.push(if self { b'1' } else { b'0' });
+    }
+
+    fn append_bytes(self, bytes: &mut Vec<u8>) {
+        bytes.push(self.into());
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Self {
+        bytes.iter().any(|&byte| byte != 0)
+    }
 }
 
 macro_rules! complex {
-    ($type:ident, $part:ident, $npy:literal) => {
+    ($($type:ident $part:ident $npy:literal;)*) => {$(
         impl sealed::Value for $type {
-            type Part = $part;
-            const NAME: &'static str = stringify!($type);
+            type Carrier = c64;
             const NPY: &'static str = $npy;
-            const INTEGER: bool = false;
-            const COMPLEX: bool = true;
 
-            fn of_parts(re: $part, im: $part) -> Self {
-                $type::new(re, im)
+            fn of_carrier(carrier: c64) -> Self {
+                $type::new(carrier.re as $part, carrier.im as $part)
             }
 
-            fn from_integer(value: i64) -> Option<Self> {
-                $part::from_integer(value).map(Self::from)
-            }
-
-            fn parse(field: &[u8]) -> Result<Self, Refusal> {
-                <$part as sealed::Value>::parse(field).map(Self::from)
-            }
-
-            fn checked_from_f64(value: f64) -> Result<Self, Refusal> {
-                $part::checked_from_f64(value).map(Self::from)
+            fn carried(self) -> c64 {
+                c64::new(self.re.into(), self.im.into())
             }
 
             fn print(self, text: &mut Vec<u8>) {
                 self.re.print(text);
                 text.push(b' ');
                 self.im.print(text);
-            }
-
-            fn negated(self) -> Option<Self> {
-                Some(-self)
-            }
-
-            fn conjugate(self) -> Self {
-                self.conj()
-            }
-
-            fn is_real(self) -> bool {
-                self.im == 0.0
-            }
-
-            fn is_whole(self) -> bool {
-                self.re.is_whole() && self.im.is_whole()
-            }
-
-            fn is_zero(self) -> bool {
-                self.re.is_zero() && self.im.is_zero()
             }
 
             fn append_bytes(self, bytes: &mut Vec<u8>) {
@@ -361,68 +522,12 @@ macro_rules! complex {
                 $type::new($part::from_bytes(re), $part::from_bytes(im))
             }
         }
-    };
+    )*};
 }
-
-impl sealed::Value for bool {
-    type Part = Self;
-    const NAME: &'static str = "bool";
-    const NPY: &'static str = "|b1";
-    const INTEGER: bool = true;
-
-    fn of_parts(re: Self, _: Self) -> Self {
-        re
-    }
-
-    fn from_integer(value: i64) -> Option<Self> {
-        match value {
-            0 => Some(false),
-            1 => Some(true),
-            _ => None,
-        }
-    }
-
-    fn parse(field: &[u8]) -> Result<Self, Refusal> {
-        Self::checked_from_f64(<f64 as sealed::Value>::parse(field)?)
-    }
-
-    fn checked_from_f64(value: f64) -> Result<Self, Refusal> {
-        let is_whole = value.is_finite() && value.fract() == 0.0;
-        Self::from_integer(if is_whole { value as i64 } else { -1 }).ok_or(Refusal::OutOfRange)
-    }
-
-    fn print(self, text: &mut Vec<u8>) {
-        text.push(if self { b'1' } else { b'0' });
-    }
-
-    fn negated(self) -> Option<Self> {
-        None
-    }
-
-    fn is_whole(self) -> bool {
-        true
-    }
-
-    fn is_zero(self) -> bool {
-        !self
-    }
-
-    fn append_bytes(self, bytes: &mut Vec<u8>) {
-        bytes.push(self.into());
-    }
-
-    fn from_bytes(bytes: &[u8]) -> Self {
-        bytes.iter().any(|&byte| byte != 0)
-    }
+complex! {
+    c64 f64 "<c16";
+    c32 f32 "<c8";
 }
-
-float!(f64, "<f8");
-float!(f32, "<f4");
-integer!(i64, "<i8");
-integer!(i32, "<i4");
-integer!(u8, "|u1");
-complex!(c64, f64, "<c16");
-complex!(c32, f32, "<c8");
 
 fn print_integer(value: i64, text: &mut Vec<u8>) {
     if value < 0 {
@@ -453,6 +558,14 @@ fn write(text: &mut Vec<u8>, what: std::fmt::Arguments<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn converted<F: Value, T: Value>(values: &[F]) -> Result<Vec<T>, ReadError> {
+        retyped(F::wrap(values.to_vec()), T::TYPE).map(|values| values.into_buffer::<T>().unwrap().into_vec())
+    }
+
+    fn parse<T: Value>(field: &[u8]) -> Result<T, Refusal> {
+        super::parse(field, T::TYPE).map(T::of_carrier)
+    }
 
     fn printed<T: Value>(value: T) -> String {
         let mut text = Vec::new();
@@ -518,6 +631,17 @@ mod tests {
         assert_eq!(parse::<u8>(b"256"), Err(Refusal::OutOfRange));
         assert_eq!(parse::<u8>(b"nan"), Err(Refusal::OutOfRange));
         assert_eq!(parse::<i32>(b"-0"), Ok(0));
+        assert_eq!(parse::<u64>(b"18446744073709551615"), Ok(u64::MAX));
+        assert_eq!(parse::<u64>(b"18446744073709551616"), Err(Refusal::OutOfRange));
+        assert_eq!(parse::<u64>(b"-1"), Err(Refusal::OutOfRange));
+        assert_eq!(printed(u64::MAX), "18446744073709551615");
+        for (text, small, wide) in [("-129", None, Some(-129)), ("-128", Some(-128), Some(-128)), ("40000", None, None)]
+        {
+            assert_eq!(parse::<i8>(text.as_bytes()).ok(), small);
+            assert_eq!(parse::<i16>(text.as_bytes()).ok(), wide);
+        }
+        assert_eq!((parse::<u16>(b"65535"), parse::<u16>(b"65536")), (Ok(u16::MAX), Err(Refusal::OutOfRange)));
+        assert_eq!((parse::<u32>(b"4294967295"), parse::<u32>(b"4e9")), (Ok(u32::MAX), Ok(4_000_000_000)));
     }
 
     #[test]

@@ -195,7 +195,7 @@ macro_rules! integers {
     };
 }
 
-integers!(i32 i64 u8);
+integers!(i8 i16 i32 i64 u8 u16 u32 u64);
 
 impl Value for bool {
     const IS_ROUNDED: bool = false;

@@ -66,12 +66,13 @@ pub trait Number: Value + Wide {}
 )))]
 pub trait Number: Value {}
 
-impl Number for f32 {}
-impl Number for f64 {}
-impl Number for i32 {}
-impl Number for i64 {}
-impl Number for u8 {}
-impl Number for bool {}
+macro_rules! numbers {
+    ($($number:ident)*) => {
+        $(impl Number for $number {})*
+    };
+}
+
+numbers!(f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 bool);
 
 mod sealed {
     /// No type outside of this crate is a coordinate: those of four bytes are loaded as bits.

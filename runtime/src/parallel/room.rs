@@ -68,7 +68,7 @@ macro_rules! plain {
     };
 }
 
-plain!(u8 u16 u32 u64 usize i32 i64);
+plain!(u8 u16 u32 u64 usize i8 i16 i32 i64);
 
 // SAFETY: zero bytes are `false`.
 unsafe impl Plain for bool {

@@ -542,19 +542,61 @@ mod sums_of_products {
         }
     }
 
+    /// What lanes make of whole numbers of all bits, of runs, of gathered elements and of both, is what one after the other gives.
+    fn assert_integers<T: Number + PartialEq + std::fmt::Debug>(number: fn(u64) -> T) {
+        fn check<T: Number + PartialEq + std::fmt::Debug, M: Monoid>(
+            _: M,
+            values: &[T],
+            of: &[T],
+            coordinates: &[u32],
+        ) {
+            let folded = |term: &dyn Fn(usize) -> T| {
+                (0..values.len()).fold(T::identity(M::OP), |total, place| T::apply(M::OP, total, term(place)))
+            };
+            let gathered = |place: usize| of[coordinates[place] as usize];
+            let together = |op: Op| folded(&|place| T::apply(op, values[place], gathered(place)));
+            assert_eq!(run(values).reduce(M::default()), folded(&|place| values[place]));
+            assert_eq!(at(of, coordinates).reduce(M::default()), folded(&gathered));
+            let product = run(values).times(at(of, coordinates));
+            assert_eq!(product.reduce(M::default()), together(Op::Multiply));
+            assert_eq!(run(values).plus(at(of, coordinates)).reduce(M::default()), together(Op::Add));
+            assert_eq!(run(values).minus(at(of, coordinates)).reduce(M::default()), together(Op::Subtract));
+            let positions = [0, values.len() as u32 / 3, values.len() as u32 / 3, values.len() as u32];
+            let mut found = [T::default(); 3];
+            product.reduce_between(M::default(), &positions, &mut found);
+            for (found, bounds) in found.into_iter().zip(positions.windows(2)) {
+                let (values, coordinates) = ([values, &[]], [coordinates, &[]]);
+                let places = bounds[0] as usize..bounds[1] as usize;
+                let expected = run(&values[0][places.clone()]).times(at(of, &coordinates[0][places]));
+                assert_eq!(found, expected.reduce(M::default()));
+            }
+        }
+        let scrambled = |place: usize| number((place as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29));
+        for table in [1, 2, 3, 4, 5, 100] {
+            let of: Vec<T> = (0..table).map(|place| scrambled(place + 1000)).collect();
+            for length in (0..20).chain([63, 64, 65, 300]) {
+                let values: Vec<T> = (0..length).map(scrambled).collect();
+                let coordinates: Vec<u32> = (0..length).map(|place| (place * 37 % table) as u32).collect();
+                check(Sum, &values, &of, &coordinates);
+                check(Product, &values, &of, &coordinates);
+                check(Minimum, &values, &of, &coordinates);
+                check(Maximum, &values, &of, &coordinates);
+                check(All, &values, &of, &coordinates);
+                check(Any, &values, &of, &coordinates);
+            }
+        }
+    }
+
     #[test]
-    fn integers_wrap_around_in_lanes() {
-        let values: Vec<i32> = (0..100).map(|place| i32::MAX - place % 3).collect();
-        let coordinates: Vec<u32> = (0..100).map(|place| place % 7).collect();
-        let of: Vec<i32> = (0..7).map(|place| i32::MIN + place * 3).collect();
-        let terms = || values.iter().zip(&coordinates).map(|(value, at)| value.wrapping_mul(of[*at as usize]));
-        let found = run(&values).times(at(&of, &coordinates)).sum();
-        assert_eq!(found, terms().fold(0, i32::wrapping_add));
-        let bytes: Vec<u8> = (0..100).map(|place| (place * 37) as u8).collect();
-        let tables = [200_u8, 17, 255];
-        let coordinates: Vec<u32> = (0..100).map(|place| place % 3).collect();
-        let terms = bytes.iter().zip(&coordinates).map(|(value, at)| value.wrapping_sub(tables[*at as usize]));
-        assert_eq!(run(&bytes).minus(at(&tables, &coordinates)).reduce(Maximum), terms.max().unwrap());
+    fn integers_of_each_width_wrap_around_in_lanes() {
+        assert_integers(|bits| bits as i8);
+        assert_integers(|bits| bits as i16);
+        assert_integers(|bits| bits as i32);
+        assert_integers(|bits| bits as i64);
+        assert_integers(|bits| bits as u8);
+        assert_integers(|bits| bits as u16);
+        assert_integers(|bits| bits as u32);
+        assert_integers(|bits| bits);
     }
 
     /// Sums of runs of some lengths, one behind the other.

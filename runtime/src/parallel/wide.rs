@@ -153,7 +153,12 @@ macro_rules! wide {
 wide! {
     i32: I32x8 I32x4;
     i64: I64x8 I64x4;
+    u32: U32x8 U32x4;
+    u64: U64x8 U64x4;
+    i8: I8x8 I8x8;
+    i16: I16x8 I16x8;
     u8: U8x8 U8x8;
+    u16: U16x8 U16x8;
     bool: Boolx8 Boolx8;
 }
 
@@ -464,20 +469,132 @@ lanes!(
     _mm_set_epi32(3 2 1 0)
 );
 lanes!(
+    U64x8,
+    u64,
+    __m512i,
+    8,
+    u8,
+    __m256i,
+    _mm512_maskz_loadu_epi64,
+    _mm512_mask_storeu_epi64,
+    _mm256_maskz_loadu_epi32,
+    _mm256_set1_epi32,
+    _mm256_mask_cmpge_epu32_mask,
+    _mm256_mask_cmpneq_epu32_mask,
+    |mask, at, of| _mm512_mask_i32gather_epi64::<8>(_mm512_setzero_si512(), mask, at, of.as_ptr().cast()),
+    set_eight_u64(7 6 5 4 3 2 1 0)
+);
+lanes!(
+    U64x4,
+    u64,
+    __m256i,
+    4,
+    u8,
+    __m128i,
+    _mm256_maskz_loadu_epi64,
+    _mm256_mask_storeu_epi64,
+    _mm_maskz_loadu_epi32,
+    _mm_set1_epi32,
+    _mm_mask_cmpge_epu32_mask,
+    _mm_mask_cmpneq_epu32_mask,
+    |mask, at, of| _mm256_mmask_i32gather_epi64::<8>(_mm256_setzero_si256(), mask, at, of.as_ptr().cast()),
+    set_four_u64(3 2 1 0)
+);
+lanes!(
+    U32x8,
+    u32,
+    __m256i,
+    8,
+    u8,
+    __m256i,
+    _mm256_maskz_loadu_epi32,
+    _mm256_mask_storeu_epi32,
+    _mm256_maskz_loadu_epi32,
+    _mm256_set1_epi32,
+    _mm256_mask_cmpge_epu32_mask,
+    _mm256_mask_cmpneq_epu32_mask,
+    |mask, at, of| _mm256_mmask_i32gather_epi32::<4>(_mm256_setzero_si256(), mask, at, of.as_ptr().cast()),
+    set_eight(7 6 5 4 3 2 1 0)
+);
+lanes!(
+    U32x4,
+    u32,
+    __m128i,
+    4,
+    u8,
+    __m128i,
+    _mm_maskz_loadu_epi32,
+    _mm_mask_storeu_epi32,
+    _mm_maskz_loadu_epi32,
+    _mm_set1_epi32,
+    _mm_mask_cmpge_epu32_mask,
+    _mm_mask_cmpneq_epu32_mask,
+    |mask, at, of| _mm_mmask_i32gather_epi32::<4>(_mm_setzero_si128(), mask, at, of.as_ptr().cast()),
+    set_four_u32(3 2 1 0)
+);
+lanes!(
     U8x8,
     u8,
     __m256i,
     8,
     u8,
     __m256i,
-    load_bytes,
-    store_bytes,
+    load_narrow,
+    store_narrow,
     _mm256_maskz_loadu_epi32,
     _mm256_set1_epi32,
     _mm256_mask_cmpge_epu32_mask,
     _mm256_mask_cmpneq_epu32_mask,
-    |mask, at, of| gather_bytes(mask, at, of),
-    set_bytes_in_lanes(7 6 5 4 3 2 1 0)
+    |mask, at, of| gather_narrow(mask, at, of),
+    set_eight(7 6 5 4 3 2 1 0)
+);
+lanes!(
+    I8x8,
+    i8,
+    __m256i,
+    8,
+    u8,
+    __m256i,
+    load_narrow,
+    store_narrow,
+    _mm256_maskz_loadu_epi32,
+    _mm256_set1_epi32,
+    _mm256_mask_cmpge_epu32_mask,
+    _mm256_mask_cmpneq_epu32_mask,
+    |mask, at, of| gather_narrow(mask, at, of),
+    set_eight(7 6 5 4 3 2 1 0)
+);
+lanes!(
+    I16x8,
+    i16,
+    __m256i,
+    8,
+    u8,
+    __m256i,
+    load_narrow,
+    store_narrow,
+    _mm256_maskz_loadu_epi32,
+    _mm256_set1_epi32,
+    _mm256_mask_cmpge_epu32_mask,
+    _mm256_mask_cmpneq_epu32_mask,
+    |mask, at, of| gather_narrow(mask, at, of),
+    set_eight(7 6 5 4 3 2 1 0)
+);
+lanes!(
+    U16x8,
+    u16,
+    __m256i,
+    8,
+    u8,
+    __m256i,
+    load_narrow,
+    store_narrow,
+    _mm256_maskz_loadu_epi32,
+    _mm256_set1_epi32,
+    _mm256_mask_cmpge_epu32_mask,
+    _mm256_mask_cmpneq_epu32_mask,
+    |mask, at, of| gather_narrow(mask, at, of),
+    set_eight(7 6 5 4 3 2 1 0)
 );
 lanes!(
     Boolx8,
@@ -486,58 +603,147 @@ lanes!(
     8,
     u8,
     __m256i,
-    load_bytes,
-    store_bytes,
+    load_narrow,
+    store_narrow,
     _mm256_maskz_loadu_epi32,
     _mm256_set1_epi32,
     _mm256_mask_cmpge_epu32_mask,
     _mm256_mask_cmpneq_epu32_mask,
-    |mask, at, of| gather_bytes(mask, at, of),
-    set_bytes_in_lanes(7 6 5 4 3 2 1 0)
+    |mask, at, of| gather_narrow(mask, at, of),
+    set_eight(7 6 5 4 3 2 1 0)
 );
 
-/// Bytes in lanes of 32 bits, which they fill up with zeros; zero in the lanes that are left out.
-#[inline(always)]
-unsafe fn load_bytes<T>(mask: u8, bytes: *const T) -> __m256i {
-    const { assert!(size_of::<T>() == 1) };
-    // SAFETY: as above.
-    unsafe { _mm256_cvtepu8_epi32(_mm_maskz_loadu_epi8(u16::from(mask), bytes.cast())) }
+/// What lies in a lane of 32 bits.
+trait InLane: Copy {
+    /// Whether numbers of fewer bits are extended by their sign.
+    const IS_SIGNED: bool;
+
+    /// The bits of the lane.
+    fn in_lane(self) -> i32;
 }
 
-/// Stores the lowest byte of some lanes.
-#[inline(always)]
-unsafe fn store_bytes<T>(bytes: *mut T, mask: u8, lanes: __m256i) {
-    const { assert!(size_of::<T>() == 1) };
-    // SAFETY: as above.
-    unsafe { _mm256_mask_cvtepi32_storeu_epi8(bytes.cast(), mask, lanes) }
+macro_rules! in_lanes {
+    ($($number:ident)*) => {
+        $(impl InLane for $number {
+            const IS_SIGNED: bool = $number::MIN != 0;
+
+            #[inline(always)]
+            fn in_lane(self) -> i32 {
+                self as i32
+            }
+        })*
+    };
 }
 
-/// Bytes in lanes of 32 bits, the last first.
+in_lanes!(i8 i16 u8 u16 u32);
+
+impl InLane for bool {
+    const IS_SIGNED: bool = false;
+
+    #[inline(always)]
+    fn in_lane(self) -> i32 {
+        self.into()
+    }
+}
+
+/// The lowest bits of lanes of 32 bits as numbers of one or two bytes, extended to all bits.
+#[inline(always)]
+unsafe fn extended<T: InLane>(lanes: __m256i) -> __m256i {
+    const { assert!(size_of::<T>() <= 2) };
+    // SAFETY: as above.
+    unsafe {
+        match (size_of::<T>(), T::IS_SIGNED) {
+            (1, false) => _mm256_and_si256(lanes, _mm256_set1_epi32(0xff)),
+            (1, true) => _mm256_srai_epi32::<24>(_mm256_slli_epi32::<24>(lanes)),
+            (_, false) => _mm256_and_si256(lanes, _mm256_set1_epi32(0xffff)),
+            (_, true) => _mm256_srai_epi32::<16>(_mm256_slli_epi32::<16>(lanes)),
+        }
+    }
+}
+
+/// Numbers of one or two bytes in lanes of 32 bits; zero in the lanes that are left out.
+#[inline(always)]
+unsafe fn load_narrow<T: InLane>(mask: u8, elements: *const T) -> __m256i {
+    const { assert!(size_of::<T>() <= 2) };
+    // SAFETY: as above.
+    unsafe {
+        match (size_of::<T>(), T::IS_SIGNED) {
+            (1, false) => _mm256_cvtepu8_epi32(_mm_maskz_loadu_epi8(mask.into(), elements.cast())),
+            (1, true) => _mm256_cvtepi8_epi32(_mm_maskz_loadu_epi8(mask.into(), elements.cast())),
+            (_, false) => _mm256_cvtepu16_epi32(_mm_maskz_loadu_epi16(mask, elements.cast())),
+            (_, true) => _mm256_cvtepi16_epi32(_mm_maskz_loadu_epi16(mask, elements.cast())),
+        }
+    }
+}
+
+/// Stores the lowest byte or two of some lanes.
+#[inline(always)]
+unsafe fn store_narrow<T: InLane>(elements: *mut T, mask: u8, lanes: __m256i) {
+    const { assert!(size_of::<T>() <= 2) };
+    // SAFETY: as above.
+    unsafe {
+        match size_of::<T>() {
+            1 => _mm256_mask_cvtepi32_storeu_epi8(elements.cast(), mask, lanes),
+            _ => _mm256_mask_cvtepi32_storeu_epi16(elements.cast(), mask, lanes),
+        }
+    }
+}
+
+/// Numbers in lanes of 32 bits, the last first.
 #[allow(clippy::too_many_arguments)]
 #[inline(always)]
-unsafe fn set_bytes_in_lanes<T: Into<i32>>(g: T, f: T, e: T, d: T, c: T, b: T, a: T, first: T) -> __m256i {
+unsafe fn set_eight<T: InLane>(g: T, f: T, e: T, d: T, c: T, b: T, a: T, first: T) -> __m256i {
+    let [g, f, e, d, c, b, a, first] = [g, f, e, d, c, b, a, first].map(T::in_lane);
     // SAFETY: as above.
-    unsafe { _mm256_set_epi32(g.into(), f.into(), e.into(), d.into(), c.into(), b.into(), a.into(), first.into()) }
+    unsafe { _mm256_set_epi32(g, f, e, d, c, b, a, first) }
 }
 
-/// Bytes at places, which are below the array's length in the lanes of the mask. Four bytes are gathered for each: from where the
-/// last four of the array begin, at the latest.
+/// The same of four.
 #[inline(always)]
-unsafe fn gather_bytes<T: Copy>(mask: u8, at: __m256i, of: &[T]) -> __m256i {
-    const { assert!(size_of::<T>() == 1) };
-    let mut few = [0_u8; 4];
+unsafe fn set_four_u32(c: u32, b: u32, a: u32, first: u32) -> __m128i {
+    let [c, b, a, first] = [c, b, a, first].map(u32::cast_signed);
+    // SAFETY: as above.
+    unsafe { _mm_set_epi32(c, b, a, first) }
+}
+
+/// Numbers in lanes of 64 bits, the last first.
+#[allow(clippy::too_many_arguments)]
+#[inline(always)]
+unsafe fn set_eight_u64(g: u64, f: u64, e: u64, d: u64, c: u64, b: u64, a: u64, first: u64) -> __m512i {
+    let [g, f, e, d, c, b, a, first] = [g, f, e, d, c, b, a, first].map(u64::cast_signed);
+    // SAFETY: as above.
+    unsafe { _mm512_set_epi64(g, f, e, d, c, b, a, first) }
+}
+
+/// The same of four.
+#[inline(always)]
+unsafe fn set_four_u64(c: u64, b: u64, a: u64, first: u64) -> __m256i {
+    let [c, b, a, first] = [c, b, a, first].map(u64::cast_signed);
+    // SAFETY: as above.
+    unsafe { _mm256_set_epi64x(c, b, a, first) }
+}
+
+/// Numbers of one or two bytes at places, which are below the array's length in the lanes of the mask. Four bytes are gathered for
+/// each: from where the last four of the array begin, at the latest.
+#[inline(always)]
+unsafe fn gather_narrow<T: InLane>(mask: u8, at: __m256i, of: &[T]) -> __m256i {
+    let together = 4 / size_of::<T>();
+    let mut few = [0_u32; 1];
     // SAFETY: as above; all bytes that are gathered are those of the array, or of a copy that is filled up.
     unsafe {
-        let (bytes, length): (*const u8, usize) = if of.len() < few.len() {
-            std::ptr::copy_nonoverlapping(of.as_ptr().cast::<u8>(), few.as_mut_ptr(), of.len());
-            (few.as_ptr(), few.len())
+        let (elements, length): (*const u8, usize) = if of.len() < together {
+            std::ptr::copy_nonoverlapping(of.as_ptr(), few.as_mut_ptr().cast(), of.len());
+            (few.as_ptr().cast(), together)
         } else {
             (of.as_ptr().cast(), of.len())
         };
-        let from = _mm256_min_epu32(at, _mm256_set1_epi32((length - few.len()) as i32));
-        let words = _mm256_mmask_i32gather_epi32::<1>(_mm256_setzero_si256(), mask, from, bytes.cast());
-        let behind = _mm256_slli_epi32::<3>(_mm256_sub_epi32(at, from));
-        _mm256_maskz_and_epi32(mask, _mm256_srlv_epi32(words, behind), _mm256_set1_epi32(0xff))
+        let from = _mm256_min_epu32(at, _mm256_set1_epi32((length - together) as i32));
+        let (zero, beyond) = (_mm256_setzero_si256(), _mm256_sub_epi32(at, from));
+        let (words, behind) = match size_of::<T>() {
+            1 => (_mm256_mmask_i32gather_epi32::<1>(zero, mask, from, elements.cast()), _mm256_slli_epi32::<3>(beyond)),
+            _ => (_mm256_mmask_i32gather_epi32::<2>(zero, mask, from, elements.cast()), _mm256_slli_epi32::<4>(beyond)),
+        };
+        extended::<T>(_mm256_srlv_epi32(words, behind))
     }
 }
 
@@ -661,7 +867,7 @@ floats!(
 
 macro_rules! integers {
     (
-        $name:ident, $number:ty, $splat:ident, $blend:ident,
+        $name:ident, $number:ty, |$value:ident| $splat:expr, $blend:ident,
         [$add:ident $subtract:ident $multiply:ident $min:ident $max:ident $and:ident $or:ident],
         |$wide:ident| $narrowed:expr, |$all:ident| $first:expr, $align:ident($($by:literal)*)
     ) => {
@@ -670,8 +876,8 @@ macro_rules! integers {
             type Number = $number;
 
             #[inline(always)]
-            fn splat(value: $number) -> Self {
-                Self(unsafe { $splat(value.into()) })
+            fn splat($value: $number) -> Self {
+                Self(unsafe { $splat })
             }
 
             #[inline(always)]
@@ -749,33 +955,67 @@ macro_rules! integers {
 }
 
 integers!(
-    I64x8, i64, _mm512_set1_epi64, _mm512_mask_blend_epi64,
+    I64x8, i64, |value| _mm512_set1_epi64(value), _mm512_mask_blend_epi64,
     [_mm512_add_epi64 _mm512_sub_epi64 _mm512_mullo_epi64 _mm512_min_epi64 _mm512_max_epi64 _mm512_and_si512 _mm512_or_si512],
     |wide| wide, |all| _mm_cvtsi128_si64(_mm512_castsi512_si128(all)), _mm512_alignr_epi64(4 2 1)
 );
 integers!(
-    I64x4, i64, _mm256_set1_epi64x, _mm256_mask_blend_epi64,
+    I64x4, i64, |value| _mm256_set1_epi64x(value), _mm256_mask_blend_epi64,
     [_mm256_add_epi64 _mm256_sub_epi64 _mm256_mullo_epi64 _mm256_min_epi64 _mm256_max_epi64 _mm256_and_si256 _mm256_or_si256],
     |wide| wide, |all| _mm_cvtsi128_si64(_mm256_castsi256_si128(all)), _mm256_alignr_epi64(2 1)
 );
 integers!(
-    I32x8, i32, _mm256_set1_epi32, _mm256_mask_blend_epi32,
+    I32x8, i32, |value| _mm256_set1_epi32(value), _mm256_mask_blend_epi32,
     [_mm256_add_epi32 _mm256_sub_epi32 _mm256_mullo_epi32 _mm256_min_epi32 _mm256_max_epi32 _mm256_and_si256 _mm256_or_si256],
     |wide| wide, |all| _mm256_cvtsi256_si32(all), _mm256_alignr_epi32(4 2 1)
 );
 integers!(
-    I32x4, i32, _mm_set1_epi32, _mm_mask_blend_epi32,
+    I32x4, i32, |value| _mm_set1_epi32(value), _mm_mask_blend_epi32,
     [_mm_add_epi32 _mm_sub_epi32 _mm_mullo_epi32 _mm_min_epi32 _mm_max_epi32 _mm_and_si128 _mm_or_si128],
     |wide| wide, |all| _mm_cvtsi128_si32(all), _mm_alignr_epi32(2 1)
 );
 integers!(
-    U8x8, u8, _mm256_set1_epi32, _mm256_mask_blend_epi32,
-    [_mm256_add_epi32 _mm256_sub_epi32 _mm256_mullo_epi32 _mm256_min_epi32 _mm256_max_epi32 _mm256_and_si256 _mm256_or_si256],
-    |wide| _mm256_and_si256(wide, _mm256_set1_epi32(0xff)), |all| _mm256_cvtsi256_si32(all) as u8,
-    _mm256_alignr_epi32(4 2 1)
+    U64x8, u64, |value| _mm512_set1_epi64(value.cast_signed()), _mm512_mask_blend_epi64,
+    [_mm512_add_epi64 _mm512_sub_epi64 _mm512_mullo_epi64 _mm512_min_epu64 _mm512_max_epu64 _mm512_and_si512 _mm512_or_si512],
+    |wide| wide, |all| _mm_cvtsi128_si64(_mm512_castsi512_si128(all)).cast_unsigned(), _mm512_alignr_epi64(4 2 1)
 );
 integers!(
-    Boolx8, bool, _mm256_set1_epi32, _mm256_mask_blend_epi32,
+    U64x4, u64, |value| _mm256_set1_epi64x(value.cast_signed()), _mm256_mask_blend_epi64,
+    [_mm256_add_epi64 _mm256_sub_epi64 _mm256_mullo_epi64 _mm256_min_epu64 _mm256_max_epu64 _mm256_and_si256 _mm256_or_si256],
+    |wide| wide, |all| _mm_cvtsi128_si64(_mm256_castsi256_si128(all)).cast_unsigned(), _mm256_alignr_epi64(2 1)
+);
+integers!(
+    U32x8, u32, |value| _mm256_set1_epi32(value.cast_signed()), _mm256_mask_blend_epi32,
+    [_mm256_add_epi32 _mm256_sub_epi32 _mm256_mullo_epi32 _mm256_min_epu32 _mm256_max_epu32 _mm256_and_si256 _mm256_or_si256],
+    |wide| wide, |all| _mm256_cvtsi256_si32(all).cast_unsigned(), _mm256_alignr_epi32(4 2 1)
+);
+integers!(
+    U32x4, u32, |value| _mm_set1_epi32(value.cast_signed()), _mm_mask_blend_epi32,
+    [_mm_add_epi32 _mm_sub_epi32 _mm_mullo_epi32 _mm_min_epu32 _mm_max_epu32 _mm_and_si128 _mm_or_si128],
+    |wide| wide, |all| _mm_cvtsi128_si32(all).cast_unsigned(), _mm_alignr_epi32(2 1)
+);
+integers!(
+    I8x8, i8, |value| _mm256_set1_epi32(value.in_lane()), _mm256_mask_blend_epi32,
+    [_mm256_add_epi32 _mm256_sub_epi32 _mm256_mullo_epi32 _mm256_min_epi32 _mm256_max_epi32 _mm256_and_si256 _mm256_or_si256],
+    |wide| extended::<i8>(wide), |all| _mm256_cvtsi256_si32(all) as i8, _mm256_alignr_epi32(4 2 1)
+);
+integers!(
+    I16x8, i16, |value| _mm256_set1_epi32(value.in_lane()), _mm256_mask_blend_epi32,
+    [_mm256_add_epi32 _mm256_sub_epi32 _mm256_mullo_epi32 _mm256_min_epi32 _mm256_max_epi32 _mm256_and_si256 _mm256_or_si256],
+    |wide| extended::<i16>(wide), |all| _mm256_cvtsi256_si32(all) as i16, _mm256_alignr_epi32(4 2 1)
+);
+integers!(
+    U8x8, u8, |value| _mm256_set1_epi32(value.in_lane()), _mm256_mask_blend_epi32,
+    [_mm256_add_epi32 _mm256_sub_epi32 _mm256_mullo_epi32 _mm256_min_epi32 _mm256_max_epi32 _mm256_and_si256 _mm256_or_si256],
+    |wide| extended::<u8>(wide), |all| _mm256_cvtsi256_si32(all) as u8, _mm256_alignr_epi32(4 2 1)
+);
+integers!(
+    U16x8, u16, |value| _mm256_set1_epi32(value.in_lane()), _mm256_mask_blend_epi32,
+    [_mm256_add_epi32 _mm256_sub_epi32 _mm256_mullo_epi32 _mm256_min_epi32 _mm256_max_epi32 _mm256_and_si256 _mm256_or_si256],
+    |wide| extended::<u16>(wide), |all| _mm256_cvtsi256_si32(all) as u16, _mm256_alignr_epi32(4 2 1)
+);
+integers!(
+    Boolx8, bool, |value| _mm256_set1_epi32(value.in_lane()), _mm256_mask_blend_epi32,
     [_mm256_add_epi32 _mm256_sub_epi32 _mm256_mullo_epi32 _mm256_min_epi32 _mm256_max_epi32 _mm256_and_si256 _mm256_or_si256],
     |wide| wide, |all| _mm256_cvtsi256_si32(all) != 0, _mm256_alignr_epi32(4 2 1)
 );
@@ -954,6 +1194,17 @@ eight_lanes!(
     |op, of| totals_of_64_bits!(I64x8, op, of, _mm512_castsi512_pd, _mm512_castpd_si512)
 );
 eight_lanes!(
+    U64x8,
+    |numbers| _mm512_cvtepu32_epi64(numbers),
+    _mm512_mask_blend_epi64,
+    _mm512_permutex2var_epi64,
+    _mm512_maskz_compress_epi64,
+    identity,
+    identity,
+    _mm512_alignr_epi64,
+    |op, of| totals_of_64_bits!(U64x8, op, of, _mm512_castsi512_pd, _mm512_castpd_si512)
+);
+eight_lanes!(
     F32x8,
     |numbers| numbers,
     _mm256_mask_blend_ps,
@@ -991,7 +1242,7 @@ macro_rules! eight_integers {
     };
 }
 
-eight_integers!(I32x8 U8x8 Boolx8);
+eight_integers!(I32x8 U32x8 I8x8 I16x8 U8x8 U16x8 Boolx8);
 
 /// The sum of four lanes.
 #[inline(always)]

@@ -218,16 +218,7 @@ impl Values {
         fn part<T: Element>(whole: &Shared<T>, range: Range<usize>) -> Values {
             T::wrap(whole.part(range))
         }
-        match self {
-            Values::F64(whole) => part(whole, range),
-            Values::F32(whole) => part(whole, range),
-            Values::I32(whole) => part(whole, range),
-            Values::I64(whole) => part(whole, range),
-            Values::U8(whole) => part(whole, range),
-            Values::Bool(whole) => part(whole, range),
-            Values::C32(whole) => part(whole, range),
-            Values::C64(whole) => part(whole, range),
-        }
+        super::values::with_shared!(self, |whole| part(whole, range))
     }
 }
 

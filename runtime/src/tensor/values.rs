@@ -10,7 +10,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// The types of tensor elements: `f64 f32 i32 i64 u8 bool c32 c64`, which [`with_element!`](crate::with_element) goes through.
+/// The types of tensor elements: `f64 f32 i8 i16 i32 i64 u8 u16 u32 u64 bool c32 c64`, which [`with_element!`](crate::with_element) goes through.
 pub trait Element: sealed::Sealed + Pack + PartialEq + Default + fmt::Debug + fmt::Display {
     /// Its name in the language.
     const TYPE: ElementType;
@@ -90,9 +90,14 @@ macro_rules! with_element {
         match $element {
             $crate::tensor::ElementType::F64 => arm!(f64),
             $crate::tensor::ElementType::F32 => arm!(f32),
+            $crate::tensor::ElementType::I8 => arm!(i8),
+            $crate::tensor::ElementType::I16 => arm!(i16),
             $crate::tensor::ElementType::I32 => arm!(i32),
             $crate::tensor::ElementType::I64 => arm!(i64),
             $crate::tensor::ElementType::U8 => arm!(u8),
+            $crate::tensor::ElementType::U16 => arm!(u16),
+            $crate::tensor::ElementType::U32 => arm!(u32),
+            $crate::tensor::ElementType::U64 => arm!(u64),
             $crate::tensor::ElementType::Bool => arm!(bool),
             $crate::tensor::ElementType::C32 => arm!($crate::complex::c32),
             $crate::tensor::ElementType::C64 => arm!($crate::complex::c64),
@@ -118,12 +123,22 @@ pub enum Values {
     F64(Shared<f64>),
     /// `f32`
     F32(Shared<f32>),
+    /// `i8`
+    I8(Shared<i8>),
+    /// `i16`
+    I16(Shared<i16>),
     /// `i32`
     I32(Shared<i32>),
     /// `i64`
     I64(Shared<i64>),
     /// `u8`
     U8(Shared<u8>),
+    /// `u16`
+    U16(Shared<u16>),
+    /// `u32`
+    U32(Shared<u32>),
+    /// `u64`
+    U64(Shared<u64>),
     /// `bool`
     Bool(Shared<bool>),
     /// `c32`
@@ -132,43 +147,35 @@ pub enum Values {
     C64(Shared<c64>),
 }
 
+/// Evaluates an expression with the array of [`Values`], of whatever type.
+macro_rules! with_shared {
+    ($values:expr, |$buffer:ident| $body:expr) => {
+        match $values {
+            $crate::tensor::Values::F64($buffer) => $body,
+            $crate::tensor::Values::F32($buffer) => $body,
+            $crate::tensor::Values::I8($buffer) => $body,
+            $crate::tensor::Values::I16($buffer) => $body,
+            $crate::tensor::Values::I32($buffer) => $body,
+            $crate::tensor::Values::I64($buffer) => $body,
+            $crate::tensor::Values::U8($buffer) => $body,
+            $crate::tensor::Values::U16($buffer) => $body,
+            $crate::tensor::Values::U32($buffer) => $body,
+            $crate::tensor::Values::U64($buffer) => $body,
+            $crate::tensor::Values::Bool($buffer) => $body,
+            $crate::tensor::Values::C32($buffer) => $body,
+            $crate::tensor::Values::C64($buffer) => $body,
+        }
+    };
+}
+pub(crate) use with_shared;
+
 /// Evaluates an expression with [`Values`] as a slice of their own type.
 macro_rules! with_values {
     ($values:expr, |$slice:ident| $body:expr) => {
-        match $values {
-            $crate::tensor::Values::F64(buffer) => {
-                let $slice = buffer.as_slice();
-                $body
-            }
-            $crate::tensor::Values::F32(buffer) => {
-                let $slice = buffer.as_slice();
-                $body
-            }
-            $crate::tensor::Values::I32(buffer) => {
-                let $slice = buffer.as_slice();
-                $body
-            }
-            $crate::tensor::Values::I64(buffer) => {
-                let $slice = buffer.as_slice();
-                $body
-            }
-            $crate::tensor::Values::U8(buffer) => {
-                let $slice = buffer.as_slice();
-                $body
-            }
-            $crate::tensor::Values::Bool(buffer) => {
-                let $slice = buffer.as_slice();
-                $body
-            }
-            $crate::tensor::Values::C32(buffer) => {
-                let $slice = buffer.as_slice();
-                $body
-            }
-            $crate::tensor::Values::C64(buffer) => {
-                let $slice = buffer.as_slice();
-                $body
-            }
-        }
+        $crate::tensor::values::with_shared!($values, |buffer| {
+            let $slice = buffer.as_slice();
+            $body
+        })
     };
 }
 pub(crate) use with_values;
@@ -176,40 +183,10 @@ pub(crate) use with_values;
 /// The same, to be changed. Copies the values where they are shared.
 macro_rules! with_values_mut {
     ($values:expr, |$slice:ident| $body:expr) => {
-        match $values {
-            $crate::tensor::Values::F64(buffer) => {
-                let $slice = buffer.make_mut().as_mut_slice();
-                $body
-            }
-            $crate::tensor::Values::F32(buffer) => {
-                let $slice = buffer.make_mut().as_mut_slice();
-                $body
-            }
-            $crate::tensor::Values::I32(buffer) => {
-                let $slice = buffer.make_mut().as_mut_slice();
-                $body
-            }
-            $crate::tensor::Values::I64(buffer) => {
-                let $slice = buffer.make_mut().as_mut_slice();
-                $body
-            }
-            $crate::tensor::Values::U8(buffer) => {
-                let $slice = buffer.make_mut().as_mut_slice();
-                $body
-            }
-            $crate::tensor::Values::Bool(buffer) => {
-                let $slice = buffer.make_mut().as_mut_slice();
-                $body
-            }
-            $crate::tensor::Values::C32(buffer) => {
-                let $slice = buffer.make_mut().as_mut_slice();
-                $body
-            }
-            $crate::tensor::Values::C64(buffer) => {
-                let $slice = buffer.make_mut().as_mut_slice();
-                $body
-            }
-        }
+        $crate::tensor::values::with_shared!($values, |buffer| {
+            let $slice = buffer.make_mut().as_mut_slice();
+            $body
+        })
     };
 }
 pub(crate) use with_values_mut;
@@ -288,18 +265,7 @@ impl Values {
     /// As for [`Shared::alias`].
     pub(crate) unsafe fn alias(&self) -> Self {
         // SAFETY: as the caller promises.
-        unsafe {
-            match self {
-                Values::F64(values) => Values::F64(values.alias()),
-                Values::F32(values) => Values::F32(values.alias()),
-                Values::I32(values) => Values::I32(values.alias()),
-                Values::I64(values) => Values::I64(values.alias()),
-                Values::U8(values) => Values::U8(values.alias()),
-                Values::Bool(values) => Values::Bool(values.alias()),
-                Values::C32(values) => Values::C32(values.alias()),
-                Values::C64(values) => Values::C64(values.alias()),
-            }
-        }
+        unsafe { with_shared!(self, |values| Element::wrap(values.alias())) }
     }
 }
 
@@ -386,7 +352,7 @@ macro_rules! reals {
 
             fn literal(self) -> Option<Literal> {
                 Some(match Self::TYPE.is_integer() {
-                    true => Literal::Integer(Self::TYPE, self as i64),
+                    true => Literal::Integer(Self::TYPE, self as i128),
                     false => Literal::Float(Self::TYPE, self as f64),
                 })
             }
@@ -409,6 +375,11 @@ macro_rules! reals {
 reals! {
     f64 F64 0.0 1.0 |a, b| a + b;
     f32 F32 0.0 1.0 |a, b| a + b;
+    i8 I8 0 1 |a, b| a.wrapping_add(b), by i128;
+    i16 I16 0 1 |a, b| a.wrapping_add(b), by i128;
+    u16 U16 0 1 |a, b| a.wrapping_add(b), by i128;
+    u32 U32 0 1 |a, b| a.wrapping_add(b), by i128;
+    u64 U64 0 1 |a, b| a.wrapping_add(b), by i128;
     i32 I32 0 1 |a, b| a.wrapping_add(b), by i128;
     i64 I64 0 1 |a, b| a.wrapping_add(b), by i128;
     u8 U8 0 1 |a, b| a.wrapping_add(b), by i128;

@@ -110,12 +110,12 @@ fn value(element: ElementType, random: &mut Random) -> Number {
     };
     let first = signed(random);
     match element {
-        ElementType::F64 | ElementType::F32 => Number::of(element, first / 4.0),
-        ElementType::I32 | ElementType::I64 => Number::of(element, first),
-        ElementType::U8 => Number::of(element, (1 + random.below(3)) as f64),
+        element if element.is_integer() && element.is_signed() => Number::of(element, first),
+        element if element.is_integer() => Number::of(element, (1 + random.below(3)) as f64),
         ElementType::Bool => Number::Bool(random.chance(0.8)),
         ElementType::C32 => c32::new(first as f32 / 4.0, signed(random) as f32 / 4.0).into(),
         ElementType::C64 => c64::new(first / 4.0, signed(random) / 4.0).into(),
+        element => Number::of(element, first / 4.0),
     }
 }
 

@@ -61,6 +61,11 @@ numbers! {
     I64 i64,
     I32 i32,
     U8 u8,
+    I8 i8,
+    I16 i16,
+    U16 u16,
+    U32 u32,
+    U64 u64,
     Bool bool,
     C32 c32,
     C64 c64,
@@ -75,7 +80,8 @@ impl Number {
     /// The value of a literal.
     pub fn of_literal(literal: Literal) -> Self {
         match literal {
-            Literal::Integer(ElementType::I64, value) => Number::I64(value),
+            Literal::Integer(ElementType::I64, value) => Number::I64(value as i64),
+            Literal::Integer(ElementType::U64, value) => Number::U64(value as u64),
             Literal::Integer(element, value) => Number::of(element, value as f64),
             Literal::Float(element, value) => Number::of(element, value),
         }
@@ -100,6 +106,11 @@ impl Number {
             Number::I64(value) => (value as f64).into(),
             Number::I32(value) => f64::from(value).into(),
             Number::U8(value) => f64::from(value).into(),
+            Number::I8(value) => f64::from(value).into(),
+            Number::I16(value) => f64::from(value).into(),
+            Number::U16(value) => f64::from(value).into(),
+            Number::U32(value) => f64::from(value).into(),
+            Number::U64(value) => (value as f64).into(),
             Number::Bool(truth) => f64::from(u8::from(truth)).into(),
             Number::C32(value) => c64::new(value.re.into(), value.im.into()),
             Number::C64(value) => value,
@@ -117,6 +128,11 @@ impl Number {
             Number::I64(value) => whole(value.checked_sub(1).map(Number::from)),
             Number::I32(value) => whole(value.checked_sub(1).map(Number::from)),
             Number::U8(value) => whole(value.checked_sub(1).map(Number::from)),
+            Number::I8(value) => whole(value.checked_sub(1).map(Number::from)),
+            Number::I16(value) => whole(value.checked_sub(1).map(Number::from)),
+            Number::U16(value) => whole(value.checked_sub(1).map(Number::from)),
+            Number::U32(value) => whole(value.checked_sub(1).map(Number::from)),
+            Number::U64(value) => whole(value.checked_sub(1).map(Number::from)),
             Number::Bool(truth) => [truth.into(), of(0.0)],
             Number::C64(value) => [(value - 1.0).into(), of(1.0)],
             Number::C32(value) => [(value - 1.0).into(), of(1.0)],
@@ -149,7 +165,9 @@ impl Number {
             Number::I32(value) => Number::I32(value.wrapping_neg()),
             Number::C64(value) => Number::C64(-value),
             Number::C32(value) => Number::C32(-value),
-            Number::U8(_) | Number::Bool(_) => self,
+            Number::I8(value) => Number::I8(value.wrapping_neg()),
+            Number::I16(value) => Number::I16(value.wrapping_neg()),
+            Number::U8(_) | Number::U16(_) | Number::U32(_) | Number::U64(_) | Number::Bool(_) => self,
         }
     }
 

@@ -383,17 +383,30 @@ fn is_identity(number: Number, operator: ReduceOperator) -> bool {
     match (operator, number) {
         (Add, number) => number.is_zero(),
         (Multiply, number) => is_one(number),
-        (Min, Number::I64(value)) => value == i64::MAX,
+        (Min, Number::I8(value)) => value == i8::MAX,
+        (Min, Number::I16(value)) => value == i16::MAX,
         (Min, Number::I32(value)) => value == i32::MAX,
+        (Min, Number::I64(value)) => value == i64::MAX,
         (Min, Number::U8(value)) => value == u8::MAX,
-        (Max, Number::I64(value)) => value == i64::MIN,
+        (Min, Number::U16(value)) => value == u16::MAX,
+        (Min, Number::U32(value)) => value == u32::MAX,
+        (Min, Number::U64(value)) => value == u64::MAX,
+        (Max, Number::I8(value)) => value == i8::MIN,
+        (Max, Number::I16(value)) => value == i16::MIN,
         (Max, Number::I32(value)) => value == i32::MIN,
-        (Max, Number::U8(value)) => value == 0,
+        (Max, Number::I64(value)) => value == i64::MIN,
+        (Max, Number::U8(value)) => value == u8::MIN,
+        (Max, Number::U16(value)) => value == u16::MIN,
+        (Max, Number::U32(value)) => value == u32::MIN,
+        (Max, Number::U64(value)) => value == u64::MIN,
         (Min, number) => is_infinite(number) && number.to_c64().re > 0.0,
         (Max, number) => is_infinite(number) && number.to_c64().re < 0.0,
         (Or, number) => number.is_zero(),
         (And, Number::Bool(truth)) => truth,
         (And, Number::U8(value)) => value == u8::MAX,
+        (And, Number::U16(value)) => value == u16::MAX,
+        (And, Number::U32(value)) => value == u32::MAX,
+        (And, Number::U64(value)) => value == u64::MAX,
         (And, number) => number.to_c64() == c64::new(-1.0, 0.0),
         (Declared(_), number) => {
             operator.definition(number.element()).is_some_and(|known| Number::of_literal(known.identity) == number)
@@ -605,7 +618,7 @@ impl Evaluation<'_> {
 
 fn unary(operator: UnaryOperator, operand: Number) -> Number {
     match (operator, operand) {
-        (UnaryOperator::Negate, Number::U8(_) | Number::Bool(_)) => panic!("{operand:?} has no negative"),
+        (UnaryOperator::Negate, number) if !number.element().is_signed() => panic!("{operand:?} has no negative"),
         (UnaryOperator::Negate, number) => number.negative(),
         (UnaryOperator::Not, Number::Bool(truth)) => Number::Bool(!truth),
         (operator, operand) => panic!("{operator:?} of {operand:?}"),
@@ -627,7 +640,7 @@ fn combined(operator: BinaryOperator, left: Value, right: Value) -> Value {
     let is_one = |side: Value| side.is_known(self::is_one);
     let is_infinite = |side: Value| side.is_known(self::is_infinite);
     let is = |side: Value, truth: bool| side.is_known(|number| number == Number::Bool(truth));
-    let is_signed = !matches!(left.number, Number::U8(_));
+    let is_signed = left.number.element().is_signed();
     let has_all_bits = |side: Value| side.is_known(|number| is_identity(number, ReduceOperator::And));
     match operator {
         Multiply if is_zero(left) => left,
@@ -712,6 +725,11 @@ fn arithmetic(operator: BinaryOperator, left: Number, right: Number) -> Number {
         (Number::I64(a), Number::I64(b)) => integers!(I64, a, b),
         (Number::I32(a), Number::I32(b)) => integers!(I32, a, b),
         (Number::U8(a), Number::U8(b)) => integers!(U8, a, b),
+        (Number::I8(a), Number::I8(b)) => integers!(I8, a, b),
+        (Number::I16(a), Number::I16(b)) => integers!(I16, a, b),
+        (Number::U16(a), Number::U16(b)) => integers!(U16, a, b),
+        (Number::U32(a), Number::U32(b)) => integers!(U32, a, b),
+        (Number::U64(a), Number::U64(b)) => integers!(U64, a, b),
         (Number::Bool(a), Number::Bool(b)) => Number::Bool(match operator {
             And => a && b,
             Or => a || b,
@@ -788,10 +806,25 @@ fn apply(function: Function, arguments: &[Number]) -> Number {
         (Function::Min, [Number::I32(a), Number::I32(b)]) => Number::I32(*a.min(b)),
         (Function::Max, [Number::I32(a), Number::I32(b)]) => Number::I32(*a.max(b)),
         (Function::Min, [Number::U8(a), Number::U8(b)]) => Number::U8(*a.min(b)),
+        (Function::Min, [Number::I8(a), Number::I8(b)]) => Number::I8(*a.min(b)),
+        (Function::Min, [Number::I16(a), Number::I16(b)]) => Number::I16(*a.min(b)),
+        (Function::Min, [Number::U16(a), Number::U16(b)]) => Number::U16(*a.min(b)),
+        (Function::Min, [Number::U32(a), Number::U32(b)]) => Number::U32(*a.min(b)),
+        (Function::Min, [Number::U64(a), Number::U64(b)]) => Number::U64(*a.min(b)),
         (Function::Max, [Number::U8(a), Number::U8(b)]) => Number::U8(*a.max(b)),
+        (Function::Max, [Number::I8(a), Number::I8(b)]) => Number::I8(*a.max(b)),
+        (Function::Max, [Number::I16(a), Number::I16(b)]) => Number::I16(*a.max(b)),
+        (Function::Max, [Number::U16(a), Number::U16(b)]) => Number::U16(*a.max(b)),
+        (Function::Max, [Number::U32(a), Number::U32(b)]) => Number::U32(*a.max(b)),
+        (Function::Max, [Number::U64(a), Number::U64(b)]) => Number::U64(*a.max(b)),
         (Function::Abs, [Number::I64(a)]) => Number::I64(a.wrapping_abs()),
         (Function::Abs, [Number::I32(a)]) => Number::I32(a.wrapping_abs()),
         (Function::Abs, [Number::U8(a)]) => Number::U8(*a),
+        (Function::Abs, [Number::U16(a)]) => Number::U16(*a),
+        (Function::Abs, [Number::U32(a)]) => Number::U32(*a),
+        (Function::Abs, [Number::U64(a)]) => Number::U64(*a),
+        (Function::Abs, [Number::I8(a)]) => Number::I8(a.wrapping_abs()),
+        (Function::Abs, [Number::I16(a)]) => Number::I16(a.wrapping_abs()),
         (function, arguments) => panic!("{function:?} of {arguments:?}"),
     }
 }
@@ -805,6 +838,11 @@ fn cast(element: ElementType, number: Number) -> Number {
                 ElementType::I64 => Number::I64($value as i64),
                 ElementType::I32 => Number::I32($value as i32),
                 ElementType::U8 => Number::U8($value as u8),
+                ElementType::I8 => Number::I8($value as i8),
+                ElementType::I16 => Number::I16($value as i16),
+                ElementType::U16 => Number::U16($value as u16),
+                ElementType::U32 => Number::U32($value as u32),
+                ElementType::U64 => Number::U64($value as u64),
                 ElementType::C64 => c64::new($value as f64, 0.0).into(),
                 ElementType::C32 => c32::new($value as f32, 0.0).into(),
                 other => panic!("{number:?} as {}", other.name()),
@@ -817,6 +855,11 @@ fn cast(element: ElementType, number: Number) -> Number {
         Number::I64(value) => number_as!(value),
         Number::I32(value) => number_as!(value),
         Number::U8(value) => number_as!(value),
+        Number::I8(value) => number_as!(value),
+        Number::I16(value) => number_as!(value),
+        Number::U16(value) => number_as!(value),
+        Number::U32(value) => number_as!(value),
+        Number::U64(value) => number_as!(value),
         Number::C64(value) if element == ElementType::C32 => c32::new(value.re as f32, value.im as f32).into(),
         Number::C32(value) if element == ElementType::C64 => c64::new(value.re.into(), value.im.into()).into(),
         Number::C64(_) | Number::C32(_) => panic!("{number:?} as {}", element.name()),

@@ -20,6 +20,11 @@ const ELEMENTS: &[ElementType] = &[
     ElementType::I64,
     ElementType::I32,
     ElementType::U8,
+    ElementType::I8,
+    ElementType::I16,
+    ElementType::U16,
+    ElementType::U32,
+    ElementType::U64,
     ElementType::C64,
     ElementType::C32,
     ElementType::Bool,
@@ -156,11 +161,8 @@ impl Program {
         }
         if element.is_integer() && random.chance(0.1) {
             // Sums of these wrap around.
-            let extreme = match element {
-                ElementType::I64 => Number::I64(i64::MAX),
-                ElementType::I32 => Number::I32(i32::MAX),
-                _ => Number::U8(u8::MAX),
-            };
+            let (_, extreme) = element.extremes().expect("integers have a largest");
+            let extreme = Number::of_literal(extreme);
             entries.values_mut().for_each(|value| *value = if random.chance(0.3) { extreme } else { *value });
         }
         if storage.is_dense() || random.chance(0.5) {
@@ -338,15 +340,7 @@ impl Generator {
     /// A tensor where it is read, as a value of the result's type.
     fn read(&mut self, tensor: usize, indices: Vec<usize>) -> Expr {
         let access = Expr::Access(tensor, indices);
-        let widens = matches!(
-            (self.tensors[tensor].element, self.element),
-            (ElementType::F32 | ElementType::I32 | ElementType::U8, ElementType::F64)
-                | (ElementType::I32 | ElementType::U8, ElementType::I64)
-                | (ElementType::U8, ElementType::I32 | ElementType::F32 | ElementType::C32)
-                | (ElementType::F32, ElementType::C32)
-                | (ElementType::F64 | ElementType::F32 | ElementType::I32 | ElementType::U8, ElementType::C64)
-                | (ElementType::C32, ElementType::C64)
-        );
+        let widens = self.tensors[tensor].element.widens(self.element);
         let converts = self.tensors[tensor].element != self.element && (!widens || self.random.chance(0.5));
         if converts { Expr::Cast(self.element, Box::new(access)) } else { access }
     }
@@ -382,9 +376,7 @@ impl Generator {
         }
         match self.random.below(24) {
             0 => Expr::Literal(self.literal()),
-            1 if !simple && self.element != ElementType::U8 => {
-                Expr::Negate(Box::new(self.factor(variables, depth - 1)))
-            }
+            1 if !simple && self.element.is_signed() => Expr::Negate(Box::new(self.factor(variables, depth - 1))),
             2..=4 if !simple => {
                 let operator = match self.element.is_integer() && self.random.chance(0.2) {
                     true => *self.random.choose(&[" | ", " & "]),

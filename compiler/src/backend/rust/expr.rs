@@ -429,7 +429,7 @@ pub(super) fn literal(literal: Literal) -> TokenStream {
         }
         Literal::Integer(element, value) => {
             let ty = ident(element.name());
-            if value == i64::MIN || (element == ElementType::I32 && value == i64::from(i32::MIN)) {
+            if value < 0 && value == element.range().0 {
                 return quote!(#ty::MIN);
             }
             let text = format!("{}{}", value.unsigned_abs(), element.name());

@@ -90,7 +90,7 @@ pub(super) fn of_terms(operator: BinaryOperator) -> &'static str {
 /// A function of elements.
 pub(super) fn function(function: Function, element: ElementType) -> Spelling {
     match function {
-        Function::Abs if element == ElementType::U8 => Spelling::Itself,
+        Function::Abs if !element.is_signed() => Spelling::Itself,
         Function::Abs if element.is_integer() => Spelling::Method("wrapping_abs"),
         Function::Abs if element.is_complex() => Spelling::Method("norm"),
         Function::Re | Function::Im => Spelling::Field(function.method()),

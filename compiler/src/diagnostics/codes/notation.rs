@@ -936,8 +936,8 @@ Correct:
         title: "a conversion that may lose something",
         explanation: "
 An operator computes in the type of its operands. Where they differ, one is converted to the type of the other if that holds
-all its values: `u8` to `i32` to `i64`, `i32` and `f32` to `f64`, real to complex. Every other conversion is written, as a
-function with the name of the type: it is Rust's `as`.
+all its values: `u8` to `i16`, `u32` and `f32`, `i32` to `i64`, `i32` and `f32` to `f64`, real to complex; `spc explain u8` lists
+them. Every other conversion is written, as a function with the name of the type: it is Rust's `as`.
 
 Wrong:
 

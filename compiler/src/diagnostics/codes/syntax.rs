@@ -214,8 +214,8 @@ Correct:
         code: UNKNOWN_ELEMENT_TYPE,
         title: "no such element type",
         explanation: "
-Before a format stands an element type: `f64` (what a tensor has when none is written), `f32`, `i32`, `i64`, `u8`,
-`bool`, `c32` (complex of two `f32`) or `c64` (complex of two `f64`).
+Before a format stands an element type: `f64` (what a tensor has when none is written), `f32`, `i8`, `i16`, `i32`, `i64`,
+`u8`, `u16`, `u32`, `u64`, `bool`, `c32` (complex of two `f32`) or `c64` (complex of two `f64`).
 
 Wrong:
 

@@ -63,9 +63,17 @@ fn function(function: Function) -> Topic {
 fn element(element: ElementType) -> Topic {
     let summary = element.summary();
     let name = element.name();
+    let wider: Vec<String> =
+        ElementType::ALL.into_iter().filter(|to| element.widens(*to)).map(|to| format!("`{to}`")).collect();
+    let widened = match wider.as_slice() {
+        [] => String::new(),
+        wider => {
+            format!(" Beside a value of {} it is converted to that type, which holds all its values.", wider.join(", "))
+        }
+    };
     let text = format!(
         "Elements of `{name}` are {summary}. It stands before a format, as in `X: {name} csr`; alone it declares a scalar, as in \
-`alpha: {name}`; as a function, `{name}(…)`, it converts.\n"
+`alpha: {name}`; as a function, `{name}(…)`, it converts.{widened}\n"
     );
     Topic { kind: Kind::ElementType, name: name.to_owned(), others: &[], summary: summary.to_owned(), text }
 }

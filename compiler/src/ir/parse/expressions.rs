@@ -60,41 +60,70 @@ impl<'t> Parser<'t> {
         Ok(found)
     }
 
+    /// What recurs is in small functions: a deep expression has many of their frames.
     fn unary(&mut self) -> Result<Tree> {
         if self.accept("!")? {
-            let (operand, height) = self.inner(Precedence::Prefix)?;
-            return self.node(Expr::Unary(UnaryOperator::Not, Box::new(operand)), height);
+            return self.operand_of(UnaryOperator::Not);
         }
         if !self.accept("-")? {
             return self.atom();
         }
-        // `-3i32` is a literal, `-(3i32)` an operator.
+        match self.negative_literal()? {
+            Some(literal) => Ok((Expr::Literal(literal), 1)),
+            None => self.operand_of(UnaryOperator::Negate),
+        }
+    }
+
+    fn operand_of(&mut self, operator: UnaryOperator) -> Result<Tree> {
+        let (operand, height) = self.inner(Precedence::Prefix)?;
+        self.node(Expr::Unary(operator, Box::new(operand)), height)
+    }
+
+    /// A literal behind `-`: `-3i32` is one, `-(3i32)` an operator.
+    fn negative_literal(&mut self) -> Result<Option<Literal>> {
         if self.tokens.is_joined()
             && let Token::Number(text) | Token::Word(text) = *self.peek()?
             && let Some(literal) = literal(text, true)
         {
             self.next()?;
-            return Ok((Expr::Literal(literal), 1));
+            return Ok(Some(literal));
         }
-        let (operand, height) = self.inner(Precedence::Prefix)?;
-        self.node(Expr::Unary(UnaryOperator::Negate, Box::new(operand)), height)
+        Ok(None)
     }
 
     fn atom(&mut self) -> Result<Tree> {
         match *self.peek()? {
-            Token::Number(text) => match literal(text, false) {
-                Some(literal) => self.next().map(|_| (Expr::Literal(literal), 1)),
-                None => Ok((Expr::Index(self.number()?), 1)),
+            Token::Number(text) => self.number_of(text),
+            Token::Sign("(") => self.parentheses(),
+            Token::Word(word) => match id_number(word, "a") {
+                Some(number) => self.load(number),
+                None => self.word(word),
             },
-            Token::Sign("(") => {
-                self.next()?;
-                let inner = self.inner(Precedence::Or)?;
-                self.require(")")?;
-                Ok(inner)
-            }
-            Token::Word(word) => self.word(word),
             _ => self.expected("an expression"),
         }
+    }
+
+    fn number_of(&mut self, text: &str) -> Result<Tree> {
+        match literal(text, false) {
+            Some(literal) => self.next().map(|_| (Expr::Literal(literal), 1)),
+            None => Ok((Expr::Index(self.number()?), 1)),
+        }
+    }
+
+    fn parentheses(&mut self) -> Result<Tree> {
+        self.next()?;
+        let inner = self.inner(Precedence::Or)?;
+        self.require(")")?;
+        Ok(inner)
+    }
+
+    /// `a0[v0]`
+    fn load(&mut self, array: u32) -> Result<Tree> {
+        let array = self.named(ArrayId(array))?;
+        self.require("[")?;
+        let (index, height) = self.inner(Precedence::Or)?;
+        self.require("]")?;
+        self.node(Expr::load(array, index), height)
     }
 
     /// A literal.
@@ -111,13 +140,6 @@ impl<'t> Parser<'t> {
         }
         if let Some(number) = id_number(word, "d") {
             return self.named(DimensionId(number)).map(|id| (Expr::Dimension(id), 1));
-        }
-        if let Some(number) = id_number(word, "a") {
-            let array = self.named(ArrayId(number))?;
-            self.require("[")?;
-            let (index, height) = self.inner(Precedence::Or)?;
-            self.require("]")?;
-            return self.node(Expr::load(array, index), height);
         }
         match word {
             "true" | "false" => self.next().map(|_| (Expr::Bool(word == "true"), 1)),

@@ -147,7 +147,7 @@ fn literals_come_back_by_bits() {
         let literals = [
             Literal::Float(ElementType::F64, f64::from_bits(bits)),
             Literal::Float(ElementType::F32, f32::from_bits(bits as u32).into()),
-            Literal::Integer(ElementType::I64, bits as i64),
+            Literal::Integer(ElementType::I64, (bits as i64).into()),
             Literal::Integer(ElementType::I32, (bits as i32).into()),
             Literal::Integer(ElementType::U8, (bits as u8).into()),
         ];
@@ -330,7 +330,7 @@ impl Random {
 
     fn literal(&mut self) -> Literal {
         let bits = self.next();
-        let small = bits as i64 % 100;
+        let small = i128::from(bits as i64 % 100);
         self.one(&[
             Literal::Float(ElementType::F64, f64::from_bits(bits)),
             Literal::Float(ElementType::F64, small as f64),
@@ -338,7 +338,7 @@ impl Random {
             Literal::Float(ElementType::C32, f64::from(small as f32 / 10.0)),
             Literal::Float(ElementType::C64, f64::from_bits(bits)),
             Literal::Integer(ElementType::I32, small),
-            Literal::Integer(ElementType::I64, bits as i64),
+            Literal::Integer(ElementType::I64, (bits as i64).into()),
             Literal::Integer(ElementType::U8, small.abs()),
             Literal::Integer(ElementType::Bool, small & 1),
         ])

@@ -3,17 +3,17 @@
 use crate::ir::Literal;
 use std::fmt;
 
-/// What values of an element type are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// What values of an element type are; one kind is converted to those behind it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ElementKind {
-    /// Floating point numbers.
-    Float,
-    /// Whole numbers with a sign, which wrap around.
-    Signed,
-    /// Whole numbers without a sign, which wrap around.
-    Unsigned,
     /// Truth values.
     Truth,
+    /// Whole numbers without a sign, which wrap around.
+    Unsigned,
+    /// Whole numbers with a sign, which wrap around.
+    Signed,
+    /// Floating point numbers.
+    Float,
     /// Pairs of floating point numbers.
     Complex,
 }
@@ -72,6 +72,16 @@ elements! {
     I64 "i64" Signed 8 "whole numbers of 64 bits, with a sign";
     /// 8-bit unsigned integer
     U8 "u8" Unsigned 1 "whole numbers from 0 to 255";
+    /// 8-bit signed integer
+    I8 "i8" Signed 1 "whole numbers from -128 to 127";
+    /// 16-bit signed integer
+    I16 "i16" Signed 2 "whole numbers of 16 bits, with a sign";
+    /// 16-bit unsigned integer
+    U16 "u16" Unsigned 2 "whole numbers of 16 bits, without a sign";
+    /// 32-bit unsigned integer
+    U32 "u32" Unsigned 4 "whole numbers of 32 bits, without a sign";
+    /// 64-bit unsigned integer
+    U64 "u64" Unsigned 8 "whole numbers of 64 bits, without a sign";
     /// truth value
     Bool "bool" Truth 1 "truth values";
     /// complex of two `f32`
@@ -122,6 +132,32 @@ impl ElementType {
         Self::ALL.into_iter().find(|other| other.part() == Some(self))
     }
 
+    /// How many bits of a whole number it holds exactly, where it is of floating point numbers.
+    pub fn digits(self) -> u32 {
+        match self.part().unwrap_or(self) {
+            ElementType::F32 => f32::MANTISSA_DIGITS,
+            ElementType::F64 => f64::MANTISSA_DIGITS,
+            _ => 0,
+        }
+    }
+
+    /// Whether every value of this type is one of the other.
+    pub fn widens(self, to: ElementType) -> bool {
+        let (least, greatest) = self.range();
+        match (self.kind(), to.kind()) {
+            (ElementKind::Truth, _) | (_, ElementKind::Truth) => false,
+            (ElementKind::Signed | ElementKind::Unsigned, ElementKind::Signed | ElementKind::Unsigned) => {
+                self != to && to.range().0 <= least && greatest <= to.range().1
+            }
+            (ElementKind::Signed | ElementKind::Unsigned, _) => {
+                let most = 1i128 << to.digits();
+                -most <= least && greatest <= most
+            }
+            (_, ElementKind::Signed | ElementKind::Unsigned) | (ElementKind::Complex, ElementKind::Float) => false,
+            _ => self != to && self.digits() <= to.digits(),
+        }
+    }
+
     /// Zero, or `false`.
     pub fn zero(self) -> Literal {
         match self.kind() {
@@ -153,11 +189,11 @@ impl ElementType {
     }
 
     /// The least and the largest whole number that it holds; truth values are 0 and 1. Of others, zero.
-    pub fn range(self) -> (i64, i64) {
-        let bits = 8 * self.bytes() as u32;
+    pub fn range(self) -> (i128, i128) {
+        let beyond = 1i128 << (8 * self.bytes() as u32 % 128);
         match self.kind() {
-            ElementKind::Signed => (i64::MIN >> (64 - bits), i64::MAX >> (64 - bits)),
-            ElementKind::Unsigned => (0, i64::MAX >> (63 - bits)),
+            ElementKind::Signed => (-beyond / 2, beyond / 2 - 1),
+            ElementKind::Unsigned => (0, beyond - 1),
             ElementKind::Truth => (0, 1),
             ElementKind::Float | ElementKind::Complex => (0, 0),
         }

@@ -27,7 +27,7 @@ pub(super) struct Entry {
 
 /// Whether an element type has negative values.
 pub(super) fn signed(element: ElementType) -> bool {
-    !matches!(element, ElementType::U8 | ElementType::Bool)
+    element.is_signed()
 }
 
 /// The function of a name.

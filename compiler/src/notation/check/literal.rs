@@ -63,12 +63,12 @@ fn float(number: &Number<'_>, element: ElementType) -> Option<Literal> {
     value.is_finite().then_some(Literal::Float(element, if number.negative { -value } else { value }))
 }
 
-fn integer(number: &Number<'_>) -> Option<i64> {
+fn integer(number: &Number<'_>) -> Option<i128> {
     let magnitude: i128 = match radix(number.digits) {
         Some(value) => value.into(),
         None => number.digits.parse().ok().or_else(|| whole(number.digits))?,
     };
-    i64::try_from(if number.negative { -magnitude } else { magnitude }).ok()
+    Some(if number.negative { -magnitude } else { magnitude })
 }
 
 /// `1e3` and `2.0` are whole numbers too, where a `f64` holds them without doubt.
@@ -83,12 +83,8 @@ fn radix(digits: &str) -> Option<u64> {
     u64::from_str_radix(digits, base).ok()
 }
 
-fn fits(value: i64, element: ElementType) -> bool {
-    match element {
-        ElementType::I32 => i32::try_from(value).is_ok(),
-        ElementType::U8 => u8::try_from(value).is_ok(),
-        _ => true,
-    }
+fn fits(value: i128, element: ElementType) -> bool {
+    (element.range().0..=element.range().1).contains(&value)
 }
 
 fn out_of_range(number: &Number<'_>, element: ElementType) -> Diagnostic {
@@ -99,7 +95,9 @@ fn out_of_range(number: &Number<'_>, element: ElementType) -> Diagnostic {
         .help(match element {
             ElementType::F32 | ElementType::C32 => "its largest value is about 3.4e38".to_owned(),
             ElementType::F64 | ElementType::C64 => "its largest value is about 1.8e308".to_owned(),
-            ElementType::U8 => "it holds the whole numbers from 0 to 255".to_owned(),
+            small if small.bytes() == 1 => {
+                format!("it holds the whole numbers from {} to {}", small.range().0, small.range().1)
+            }
             other => format!("it holds whole numbers of {} bits", 8 * other.bytes()),
         })
 }

@@ -77,7 +77,7 @@ impl<'s> Values<'_, 's> {
                 .help("take a real number of each: `re(z)`, `im(z)` or `abs(z)`"),
             _ => undefined
                 .label("works on truth values, and on the bits of whole numbers")
-                .help("compare: `any(i)(x(i) != 0)`; or declare `i32`, `i64` or `u8`, which have this operator"),
+                .help("compare: `any(i)(x(i) != 0)`; or declare whole numbers such as `i32` or `u8`, which have this operator"),
         });
     }
 }

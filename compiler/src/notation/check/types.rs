@@ -10,7 +10,7 @@
 //! ```
 
 use super::functions::{self, Form};
-use crate::ir::ElementType;
+use crate::ir::{ElementKind, ElementType};
 use crate::notation::{Tensor, TensorId, UnaryOperator};
 use crate::syntax::{Expr, ExprKind};
 
@@ -52,19 +52,16 @@ pub(super) fn tensor(name: &str, tensors: &[Tensor]) -> Option<TensorId> {
 }
 
 /// Of two types, the one with the larger number is the one to convert to, if any is.
-fn rank(element: ElementType) -> usize {
-    use ElementType::*;
-    [Bool, U8, I32, I64, F32, F64, C32, C64].iter().position(|&other| other == element).unwrap_or(0)
+fn rank(element: ElementType) -> (ElementKind, usize) {
+    let kind = match element.kind() {
+        ElementKind::Unsigned => ElementKind::Signed,
+        kind => kind,
+    };
+    // Of one width, the sign decides.
+    (kind, 2 * element.bytes() + usize::from(element.is_signed()))
 }
 
 /// Whether every value of a type is one of the other, so that it is converted where the other is needed.
 pub(super) fn widens(from: ElementType, to: ElementType) -> bool {
-    use ElementType::*;
-    match from {
-        U8 => matches!(to, I32 | I64 | F32 | F64 | C32 | C64),
-        I32 => matches!(to, I64 | F64 | C64),
-        F32 => matches!(to, F64 | C32 | C64),
-        F64 | C32 => to == C64,
-        I64 | Bool | C64 => false,
-    }
+    from.widens(to)
 }

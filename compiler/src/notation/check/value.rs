@@ -143,7 +143,7 @@ impl<'s> Values<'_, 's> {
             self.found.push(
                 Diagnostic::new(codes::UNDEFINED_FOR_TYPE, span, message)
                     .label(format!("`{}` has no negative values", element.name()))
-                    .help("`i32` and `i64` have negative values"),
+                    .help("`i8`, `i16`, `i32` and `i64` have negative values"),
             );
             return None;
         }
@@ -281,7 +281,7 @@ fn bits_of_fractions(operator: BinaryOperator, element: ElementType, span: Span)
     let message = format!("`{}` is not defined for `{}`", operator.symbol(), element.name());
     Diagnostic::new(codes::UNDEFINED_FOR_TYPE, span, message)
         .label("works on the bits of whole numbers")
-        .help("declare `i32`, `i64` or `u8`, or convert to one: `i64(x(i))`")
+        .help("declare whole numbers such as `i32` or `u8`, or convert to them: `i64(x(i))`")
 }
 
 fn condition_as_value(expr: &syntax::Expr) -> Diagnostic {

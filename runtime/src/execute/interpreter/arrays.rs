@@ -10,12 +10,16 @@ use spc_compiler::ir::{ArrayElement, ElementType};
 pub enum ArrayValue {
     /// `u8` indices, `u8` elements
     U8(Vec<u8>),
-    /// `u16` indices
+    /// `u16` indices, `u16` elements
     U16(Vec<u16>),
-    /// `u32` indices
+    /// `u32` indices, `u32` elements
     U32(Vec<u32>),
-    /// `u64` indices
+    /// `u64` indices, `u64` elements
     U64(Vec<u64>),
+    /// `i8` elements
+    I8(Vec<i8>),
+    /// `i16` elements
+    I16(Vec<i16>),
     /// `f64` elements
     F64(Vec<f64>),
     /// `f32` elements
@@ -48,6 +52,8 @@ macro_rules! with_vector {
             ArrayValue::U64($vector) => $result,
             ArrayValue::F64($vector) => $result,
             ArrayValue::F32($vector) => $result,
+            ArrayValue::I8($vector) => $result,
+            ArrayValue::I16($vector) => $result,
             ArrayValue::I32($vector) => $result,
             ArrayValue::I64($vector) => $result,
             ArrayValue::Bool($vector) => $result,
@@ -70,6 +76,11 @@ impl ArrayValue {
             ArrayElement::Value(ElementType::I32) => ArrayValue::I32(Vec::new()),
             ArrayElement::Value(ElementType::I64) => ArrayValue::I64(Vec::new()),
             ArrayElement::Value(ElementType::U8) => ArrayValue::U8(Vec::new()),
+            ArrayElement::Value(ElementType::I8) => ArrayValue::I8(Vec::new()),
+            ArrayElement::Value(ElementType::I16) => ArrayValue::I16(Vec::new()),
+            ArrayElement::Value(ElementType::U16) => ArrayValue::U16(Vec::new()),
+            ArrayElement::Value(ElementType::U32) => ArrayValue::U32(Vec::new()),
+            ArrayElement::Value(ElementType::U64) => ArrayValue::U64(Vec::new()),
             ArrayElement::Value(ElementType::Bool) => ArrayValue::Bool(Vec::new()),
             ArrayElement::Value(ElementType::C32) => ArrayValue::C32(Vec::new()),
             ArrayElement::Value(ElementType::C64) => ArrayValue::C64(Vec::new()),
@@ -98,11 +109,22 @@ impl ArrayValue {
                 ArrayElement::Index(_) => Value::Index(vector[at].into()),
                 ArrayElement::Value(_) => Value::U8(vector[at]),
             },
-            ArrayValue::U16(vector) => Value::Index(vector[at].into()),
-            ArrayValue::U32(vector) => Value::Index(vector[at].into()),
-            ArrayValue::U64(vector) => Value::Index(vector[at]),
+            ArrayValue::U16(vector) => match element {
+                ArrayElement::Index(_) => Value::Index(vector[at].into()),
+                ArrayElement::Value(_) => Value::U16(vector[at]),
+            },
+            ArrayValue::U32(vector) => match element {
+                ArrayElement::Index(_) => Value::Index(vector[at].into()),
+                ArrayElement::Value(_) => Value::U32(vector[at]),
+            },
+            ArrayValue::U64(vector) => match element {
+                ArrayElement::Index(_) => Value::Index(vector[at]),
+                ArrayElement::Value(_) => Value::U64(vector[at]),
+            },
             ArrayValue::F64(vector) => Value::F64(vector[at]),
             ArrayValue::F32(vector) => Value::F32(vector[at]),
+            ArrayValue::I8(vector) => Value::I8(vector[at]),
+            ArrayValue::I16(vector) => Value::I16(vector[at]),
             ArrayValue::I32(vector) => Value::I32(vector[at]),
             ArrayValue::I64(vector) => Value::I64(vector[at]),
             ArrayValue::Bool(vector) => Value::Bool(vector[at]),
@@ -119,6 +141,11 @@ impl ArrayValue {
             (ArrayValue::U32(vector), Value::Index(value)) => vector[at] = narrow(value)?,
             (ArrayValue::U64(vector), Value::Index(value)) => vector[at] = value,
             (ArrayValue::U8(vector), Value::U8(value)) => vector[at] = value,
+            (ArrayValue::I8(vector), Value::I8(value)) => vector[at] = value,
+            (ArrayValue::I16(vector), Value::I16(value)) => vector[at] = value,
+            (ArrayValue::U16(vector), Value::U16(value)) => vector[at] = value,
+            (ArrayValue::U32(vector), Value::U32(value)) => vector[at] = value,
+            (ArrayValue::U64(vector), Value::U64(value)) => vector[at] = value,
             (ArrayValue::F64(vector), Value::F64(value)) => vector[at] = value,
             (ArrayValue::F32(vector), Value::F32(value)) => vector[at] = value,
             (ArrayValue::I32(vector), Value::I32(value)) => vector[at] = value,
@@ -145,6 +172,11 @@ impl ArrayValue {
             (ArrayValue::U32(vector), Value::Index(value)) => grow(vector, count, narrow(value)?),
             (ArrayValue::U64(vector), Value::Index(value)) => grow(vector, count, value),
             (ArrayValue::U8(vector), Value::U8(value)) => grow(vector, count, value),
+            (ArrayValue::I8(vector), Value::I8(value)) => grow(vector, count, value),
+            (ArrayValue::I16(vector), Value::I16(value)) => grow(vector, count, value),
+            (ArrayValue::U16(vector), Value::U16(value)) => grow(vector, count, value),
+            (ArrayValue::U32(vector), Value::U32(value)) => grow(vector, count, value),
+            (ArrayValue::U64(vector), Value::U64(value)) => grow(vector, count, value),
             (ArrayValue::F64(vector), Value::F64(value)) => grow(vector, count, value),
             (ArrayValue::F32(vector), Value::F32(value)) => grow(vector, count, value),
             (ArrayValue::I32(vector), Value::I32(value)) => grow(vector, count, value),

@@ -80,8 +80,8 @@ pub(in crate::execute) fn scalar(name: &str, value: f64, element: ElementType) -
     fn values<T: Element>(value: f64) -> Option<Values> {
         let element = T::from_f64(value);
         let is_rounded = T::TYPE.is_float() || T::TYPE.is_complex();
-        // The largest `i64` is rounded to the first number beyond it.
-        let is_beyond = T::TYPE == ElementType::I64 && value >= i64::MAX as f64;
+        // The largest integers of 64 bits are rounded to the first number beyond them.
+        let is_beyond = T::TYPE.is_integer() && value > T::TYPE.range().1 as f64 - 0.5 && T::TYPE.bytes() == 8;
         (element.to_f64() == value && !is_beyond || is_rounded).then(|| T::wrap(Buffer::copy_of(&[element])))
     }
     let tensor = || name.to_owned();
@@ -163,4 +163,4 @@ macro_rules! numbers {
         }
     )*};
 }
-numbers!(f64 f32 i32 i64 u8 bool c32 c64);
+numbers!(f64 f32 i8 i16 i32 i64 u8 u16 u32 u64 bool c32 c64);

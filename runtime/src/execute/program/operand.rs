@@ -135,12 +135,22 @@ pub enum Entries {
     F64(Coordinates<f64>),
     /// `f32`
     F32(Coordinates<f32>),
+    /// `i8`
+    I8(Coordinates<i8>),
+    /// `i16`
+    I16(Coordinates<i16>),
     /// `i32`
     I32(Coordinates<i32>),
     /// `i64`
     I64(Coordinates<i64>),
     /// `u8`
     U8(Coordinates<u8>),
+    /// `u16`
+    U16(Coordinates<u16>),
+    /// `u32`
+    U32(Coordinates<u32>),
+    /// `u64`
+    U64(Coordinates<u64>),
     /// `bool`
     Bool(Coordinates<bool>),
     /// `c32`
@@ -155,9 +165,14 @@ macro_rules! with_entries {
         match $entries {
             Entries::F64($coordinates) => $body,
             Entries::F32($coordinates) => $body,
+            Entries::I8($coordinates) => $body,
+            Entries::I16($coordinates) => $body,
             Entries::I32($coordinates) => $body,
             Entries::I64($coordinates) => $body,
             Entries::U8($coordinates) => $body,
+            Entries::U16($coordinates) => $body,
+            Entries::U32($coordinates) => $body,
+            Entries::U64($coordinates) => $body,
             Entries::Bool($coordinates) => $body,
             Entries::C32($coordinates) => $body,
             Entries::C64($coordinates) => $body,
@@ -253,7 +268,7 @@ macro_rules! from_coordinates {
         }
     )*};
 }
-from_coordinates!(F64 f64, F32 f32, I32 i32, I64 i64, U8 u8, Bool bool, C32 c32, C64 c64);
+from_coordinates!(F64 f64, F32 f32, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, Bool bool, C32 c32, C64 c64);
 
 impl From<AnyTensor> for Operand {
     fn from(tensor: AnyTensor) -> Self {

@@ -7,11 +7,11 @@
 
 use std::io::Read;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
+use std::sync::{Mutex, PoisonError};
 
 use super::chunk::Chunk;
 use super::{Entries, Layout, join};
-use crate::io::value::Value;
+use crate::io::value::Carrier;
 use crate::{fault, memory};
 
 /// Where the entries of a text begin and how they are to be read, by its first block.
@@ -19,7 +19,7 @@ pub(crate) type LayoutOf<'a> = dyn Fn(&[u8]) -> Option<(usize, Layout)> + Sync +
 
 /// Reads text in blocks of about `size` bytes, which other threads parse. None if the text can't be read, its first block does
 /// not say how to, or anything is wrong with a line: whoever wants to know what reads all of it again.
-pub(crate) fn parse_blocks<T: Value>(
+pub(crate) fn parse_blocks<T: Carrier>(
     text: &mut (dyn Read + Send),
     size: usize,
     layout_of: &LayoutOf<'_>,
@@ -28,17 +28,16 @@ pub(crate) fn parse_blocks<T: Value>(
     let first = next_block(text, size, &mut rest)?;
     let (start, layout) = layout_of(&first)?;
     let (layout, faulty) = (&layout, &AtomicBool::new(false));
-    let (sender, receiver) = mpsc::channel();
+    let parsed: Mutex<Vec<(usize, Chunk<T>)>> = Mutex::default();
     let whole = rayon::scope(|scope| {
         let (mut block, mut number) = (first, 0_usize);
         while !block.is_empty() {
-            let (sender, from) = (sender.clone(), if number == 0 { start } else { 0 });
-            scope.spawn(move |_| {
-                match Chunk::<T>::parse(&block, from, layout) {
-                    // The receiver lives until all tasks have ended.
-                    Ok(chunk) if chunk.fault.is_none() => _ = sender.send((number, chunk)),
-                    _ => faulty.store(true, Ordering::Relaxed),
+            let (parsed, from) = (&parsed, if number == 0 { start } else { 0 });
+            scope.spawn(move |_| match Chunk::<T>::parse(&block, from, layout) {
+                Ok(chunk) if chunk.fault.is_none() => {
+                    parsed.lock().unwrap_or_else(PoisonError::into_inner).push((number, chunk));
                 }
+                _ => faulty.store(true, Ordering::Relaxed),
             });
             match next_block(text, size, &mut rest) {
                 Some(next) if !faulty.load(Ordering::Relaxed) => block = next,
@@ -48,11 +47,10 @@ pub(crate) fn parse_blocks<T: Value>(
         }
         true
     });
-    drop(sender);
     if !whole || faulty.load(Ordering::Relaxed) {
         return None;
     }
-    let mut chunks: Vec<(usize, Chunk<T>)> = receiver.into_iter().collect();
+    let mut chunks = parsed.into_inner().unwrap_or_else(PoisonError::into_inner);
     chunks.sort_unstable_by_key(|&(number, _)| number);
     join::join(chunks.into_iter().map(|(_, chunk)| chunk).collect(), layout.limits.len()).ok()
 }

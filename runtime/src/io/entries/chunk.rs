@@ -3,7 +3,7 @@
 use super::cursor::Cursor;
 use super::explain;
 use super::{Fault, Layout, Values};
-use crate::io::value::{self, Refusal, Value};
+use crate::io::value::{self, Carrier, Refusal};
 use crate::memory;
 use crate::tensor::{Indices, OutOfMemory};
 
@@ -28,7 +28,7 @@ pub(super) struct Mode {
     limit: u64,
 }
 
-impl<T: Value> Chunk<T> {
+impl<T: Carrier> Chunk<T> {
     pub(super) fn empty(layout: &Layout) -> Self {
         let mode = |&limit| Mode { indices: Indices::U32(Vec::new()), largest: 0, limit };
         let modes = layout.limits.iter().map(mode).collect();
@@ -87,8 +87,8 @@ impl<T: Value> Chunk<T> {
             }
         }
         let value = match layout.values {
-            Values::Pattern => T::from_integer(1)?,
-            values => value(cursor, values).ok()?,
+            Values::Pattern => T::from_integer(1, layout.element)?,
+            _ => value(cursor, layout).ok()?,
         };
         cursor.skip_blanks();
         cursor.at_line_end(layout.comment).then(|| self.values.push(value))
@@ -97,23 +97,23 @@ impl<T: Value> Chunk<T> {
 
 /// Reads the value at the cursor, which goes behind it.
 #[inline(always)]
-pub(super) fn value<T: Value>(cursor: &mut Cursor<'_>, values: Values) -> Result<T, Refusal> {
-    if !T::COMPLEX || values != Values::Complex {
-        return number(cursor, values);
+pub(super) fn value<T: Carrier>(cursor: &mut Cursor<'_>, layout: &Layout) -> Result<T, Refusal> {
+    if !T::COMPLEX || layout.values != Values::Complex {
+        return number(cursor, layout);
     }
-    let re = number(cursor, values)?;
+    let re = number(cursor, layout)?;
     cursor.skip_blanks();
-    Ok(T::of_parts(re, number(cursor, values)?))
+    Ok(T::of_parts(re, number(cursor, layout)?))
 }
 
 /// Reads one number.
 #[inline(always)]
-pub(super) fn number<T: Value>(cursor: &mut Cursor<'_>, values: Values) -> Result<T, Refusal> {
+pub(super) fn number<T: Carrier>(cursor: &mut Cursor<'_>, layout: &Layout) -> Result<T, Refusal> {
     if let Some(value) = cursor.small_integer() {
-        return T::from_integer(value).ok_or(Refusal::OutOfRange);
+        return T::from_integer(value, layout.element).ok_or(Refusal::OutOfRange);
     }
-    let value = value::parse::<T>(cursor.field())?;
-    if values == Values::Integer && !value.is_whole() { Err(Refusal::NotWhole) } else { Ok(value) }
+    let value = value::parse::<T>(cursor.field(), layout.element)?;
+    if layout.values == Values::Integer && !value.is_whole() { Err(Refusal::NotWhole) } else { Ok(value) }
 }
 
 impl Mode {

@@ -4,11 +4,11 @@ use super::chunk;
 use super::cursor::Cursor;
 use super::{Fault, LARGEST_INDEX, Layout, Values};
 use crate::io::ReadErrorKind;
-use crate::io::value::{Refusal, Value};
+use crate::io::value::{Carrier, Refusal, are_whole};
 
 /// Why the line at the cursor is no entry.
 #[cold]
-pub(super) fn fault<T: Value>(mut cursor: Cursor<'_>, layout: &Layout) -> Fault {
+pub(super) fn fault<T: Carrier>(mut cursor: Cursor<'_>, layout: &Layout) -> Fault {
     let found = cursor.clone().rest_of_line(layout.comment);
     if found.len() != fields(layout) {
         return Fault { kind: ReadErrorKind::FieldCount, offset: cursor.at(), message: count_message(&found, layout) };
@@ -21,13 +21,13 @@ pub(super) fn fault<T: Value>(mut cursor: Cursor<'_>, layout: &Layout) -> Fault 
         cursor.skip_blanks();
     }
     let mut offset = cursor.at();
-    if layout.values == Values::Complex && chunk::number::<T::Part>(&mut cursor.clone(), layout.values).is_ok() {
+    if layout.values == Values::Complex && chunk::number::<T::Part>(&mut cursor.clone(), layout).is_ok() {
         cursor.field();
         cursor.skip_blanks();
         offset = cursor.at();
     }
-    let reason = chunk::number::<T::Part>(&mut cursor.clone(), layout.values).err().unwrap_or(Refusal::NotANumber);
-    Fault { kind: ReadErrorKind::Value, offset, message: value_message::<T>(cursor.field(), reason, layout) }
+    let reason = chunk::number::<T::Part>(&mut cursor.clone(), layout).err().unwrap_or(Refusal::NotANumber);
+    Fault { kind: ReadErrorKind::Value, offset, message: value_message(cursor.field(), reason, layout) }
 }
 
 /// How many fields a line has.
@@ -71,17 +71,19 @@ fn count_message(found: &[&[u8]], layout: &Layout) -> String {
     format!("{count}, where a line has {indices} and {value}")
 }
 
-fn value_message<T: Value>(field: &[u8], reason: Refusal, layout: &Layout) -> String {
+fn value_message(field: &[u8], reason: Refusal, layout: &Layout) -> String {
     let field = quote(field);
     match reason {
         Refusal::NotANumber => format!("value {field} is not a number: write it as 12, -0.5 or 1e-3"),
         Refusal::OutOfRange => {
-            format!("value {field} is beyond the range of {}: read it as a wider element type", T::NAME)
+            format!("value {field} is beyond the range of {}: read it as a wider element type", layout.element)
         }
-        Refusal::NotWhole if layout.values == Values::Integer && !T::INTEGER => {
+        Refusal::NotWhole if layout.values == Values::Integer && !are_whole(layout.element) => {
             format!("value {field} is not a whole number, but the header says `integer`: change it to `real`")
         }
-        Refusal::NotWhole => format!("value {field} is not a whole number: read it as f64 instead of {}", T::NAME),
+        Refusal::NotWhole => {
+            format!("value {field} is not a whole number: read it as f64 instead of {}", layout.element)
+        }
     }
 }
 

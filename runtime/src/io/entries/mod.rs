@@ -23,14 +23,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use self::chunk::Chunk;
 use self::cursor::Cursor;
-use super::value::Value;
+use super::value::Carrier;
 use super::{ReadError, ReadErrorKind};
 use crate::progress::{Unit, Work};
 use crate::tensor::{Indices, OutOfMemory, tasks};
+use spc_compiler::ir::ElementType;
 
 /// How the lines of a text are to be read.
 #[derive(Debug, Clone)]
 pub(crate) struct Layout {
+    /// The element type: no value is none of that type.
+    pub(crate) element: ElementType,
     /// The largest index of each mode, from 1; as many as a line has indices.
     pub(crate) limits: Vec<u64>,
     /// What to do about an index that is beyond its limit, where the limits are a shape that somebody stated rather than what the
@@ -113,7 +116,7 @@ pub(crate) const LARGEST_INDEX: u64 = isize::MAX as u64;
 /// # Errors
 ///
 /// Too little memory; what is wrong with a line is part of the result.
-pub(crate) fn parse<T: Value>(text: &[u8], start: usize, layout: &Layout) -> Result<Entries<T>, OutOfMemory> {
+pub(crate) fn parse<T: Carrier>(text: &[u8], start: usize, layout: &Layout) -> Result<Entries<T>, OutOfMemory> {
     let cuts = cut(text, start, layout.chunk_bytes);
     let first_faulty = AtomicUsize::new(usize::MAX);
     let work = Work::begin(Unit::Bytes, text.len().saturating_sub(start));

@@ -3,8 +3,9 @@
 use super::header::{Header, Symmetry};
 use super::triangle::mirrored_value;
 use crate::io::ReadError;
-use crate::io::value::Value;
+use crate::io::value::Carrier;
 use crate::tensor::{AnyTensor, Buffer};
+use spc_compiler::ir::ElementType;
 
 /// How many elements stand in the file; `usize::MAX` stands for more than that, which no file has.
 pub(super) fn stored([rows, columns]: [usize; 2], symmetry: Symmetry) -> usize {
@@ -18,7 +19,12 @@ pub(super) fn stored([rows, columns]: [usize; 2], symmetry: Symmetry) -> usize {
 }
 
 /// The matrix, both triangles. `values` are as many as [`stored`] says.
-pub(super) fn expand<T: Value>(header: &Header, symmetry: Symmetry, values: &[T]) -> Result<AnyTensor, ReadError> {
+pub(super) fn expand<T: Carrier>(
+    header: &Header,
+    element: ElementType,
+    symmetry: Symmetry,
+    values: &[T],
+) -> Result<AnyTensor, ReadError> {
     let [rows, columns] = header.shape;
     let mut elements = Buffer::<T>::try_zeroed(rows.saturating_mul(columns))?;
     let mut values = values.iter();
@@ -31,9 +37,9 @@ pub(super) fn expand<T: Value>(header: &Header, symmetry: Symmetry, values: &[T]
         for (row, &value) in (first_row..rows).zip(&mut values) {
             elements[row * columns + column] = value;
             if symmetry != Symmetry::General && row != column {
-                elements[column * columns + row] = mirrored_value(value, symmetry);
+                elements[column * columns + row] = mirrored_value(value, element, symmetry);
             }
         }
     }
-    crate::io::contents::dense(header.modes.clone(), elements)
+    crate::io::contents::dense(header.modes.clone(), T::wrap(elements))
 }

@@ -28,7 +28,7 @@ use std::sync::OnceLock;
 use self::header::{COMMENT, Field, Header, Storage, Symmetry};
 use super::contents::{Contents, Filled};
 use super::entries::{self, Entries, Fault, Layout, Values};
-use super::value::Value;
+use super::value::{Carrier, Value};
 use super::{ReadError, ReadErrorKind};
 use crate::tensor::Coordinates;
 use spc_compiler::ir::ElementType;
@@ -40,40 +40,49 @@ use spc_compiler::ir::ElementType;
 /// [`ReadError`] with line and column of the first thing in the text that is wrong; or without, if the text states a fill value
 /// other than zero.
 pub fn parse<T: Value>(text: &[u8]) -> Result<Coordinates<T>, ReadError> {
-    parse_in_chunks(text, entries::chunk_bytes(text)).and_then(Contents::into_coordinates)
+    let contents = parse_in_chunks::<T::Carrier>(text, T::TYPE, entries::chunk_bytes(text))?;
+    contents.of_carriers::<T>()?.into_coordinates()
 }
 
 /// As [`parse`], with chunks of about `chunk_bytes`.
-pub(crate) fn parse_in_chunks<T: Value>(text: &[u8], chunk_bytes: usize) -> Result<Contents<T>, ReadError> {
-    let (header, layout) = layout::<T>(text, chunk_bytes)?;
-    let fill = header.stated(text)?.fill(text)?;
+pub(crate) fn parse_in_chunks<T: Carrier>(
+    text: &[u8],
+    element: ElementType,
+    chunk_bytes: usize,
+) -> Result<Contents<T>, ReadError> {
+    let (header, layout) = layout::<T>(text, element, chunk_bytes)?;
+    let fill = header.stated(text)?.fill(text, element)?;
     let mut read = entries::parse::<T>(text, header.body, &layout)?;
     let place_of = |entry| entries::offset_of_entry(text, header.body, COMMENT, entry);
-    if let Some(fault) = first_fault(&mut read, &header, place_of) {
+    if let Some(fault) = first_fault(&mut read, &header, element, place_of) {
         return Err(fault.in_text(text));
     }
-    contents(&header, read, fill)
+    contents(&header, element, read, fill)
 }
 
 /// As [`parse`], of text that comes in blocks of about `block` bytes; None where anything is wrong with it.
-pub(crate) fn parse_blocks<T: Value>(text: &mut (dyn Read + Send), block: usize) -> Option<Contents<T>> {
+pub(crate) fn parse_blocks<T: Carrier>(
+    text: &mut (dyn Read + Send),
+    element: ElementType,
+    block: usize,
+) -> Option<Contents<T>> {
     let header = OnceLock::new();
     let layout_of = |text: &[u8]| {
-        let (found, layout) = layout::<T>(text, block).ok()?;
-        let (body, fill) = (found.body, found.stated(text).ok()?.fill::<T>(text).ok()?);
+        let (found, layout) = layout::<T>(text, element, block).ok()?;
+        let (body, fill) = (found.body, found.stated(text).ok()?.fill::<T>(text, element).ok()?);
         header.set((found, fill)).ok()?;
         Some((body, layout))
     };
     let mut read = entries::parse_blocks(text, block, &layout_of)?;
     let (header, fill) = header.into_inner()?;
-    match first_fault(&mut read, &header, |_| 0) {
-        None => contents(&header, read, fill).ok(),
+    match first_fault(&mut read, &header, element, |_| 0) {
+        None => contents(&header, element, read, fill).ok(),
         Some(_) => None,
     }
 }
 
 /// The header, and how the lines behind it are to be read.
-fn layout<T: Value>(text: &[u8], chunk_bytes: usize) -> Result<(Header, Layout), ReadError> {
+fn layout<T: Carrier>(text: &[u8], element: ElementType, chunk_bytes: usize) -> Result<(Header, Layout), ReadError> {
     let header = header::parse(text)?;
     let values = match header.field {
         Field::Real => Values::Real,
@@ -81,7 +90,7 @@ fn layout<T: Value>(text: &[u8], chunk_bytes: usize) -> Result<(Header, Layout),
         Field::Pattern => Values::Pattern,
         Field::Complex if T::COMPLEX => Values::Complex,
         Field::Complex => {
-            let message = format!("the values are complex, which {} is not: read them as c32 or c64", T::NAME);
+            let message = format!("the values are complex, which {element} is not: read them as c32 or c64");
             return Err(ReadError::new(ReadErrorKind::NotSupported, message).at(text, 0));
         }
     };
@@ -89,7 +98,10 @@ fn layout<T: Value>(text: &[u8], chunk_bytes: usize) -> Result<(Header, Layout),
         Storage::Coordinate(_) => header.shape.map(|extent| extent as u64).to_vec(),
         Storage::Array => Vec::new(),
     };
-    Ok((header, Layout { limits, larger: Some("state a larger shape"), values, comment: COMMENT, chunk_bytes }))
+    Ok((
+        header,
+        Layout { element, limits, larger: Some("state a larger shape"), values, comment: COMMENT, chunk_bytes },
+    ))
 }
 
 /// The element type that a text states, by a comment or by being complex.
@@ -110,11 +122,18 @@ pub(super) fn fill_text(text: &[u8]) -> Result<Option<String>, ReadError> {
 }
 
 /// The matrix, from the entries of the file.
-fn contents<T: Value>(header: &Header, read: Entries<T>, fill: Option<T>) -> Result<Contents<T>, ReadError> {
+fn contents<T: Carrier>(
+    header: &Header,
+    element: ElementType,
+    read: Entries<T>,
+    fill: Option<T>,
+) -> Result<Contents<T>, ReadError> {
     let (mut indices, values) = match (header.storage, header.symmetry) {
-        (Storage::Array, symmetry) => return array::expand(header, symmetry, &read.values).map(Contents::Tensor),
+        (Storage::Array, symmetry) => {
+            return array::expand(header, element, symmetry, &read.values).map(Contents::Tensor);
+        }
         (Storage::Coordinate(_), Symmetry::General) => (read.indices, read.values),
-        (Storage::Coordinate(_), symmetry) => triangle::mirror(read.indices, read.values, symmetry)?,
+        (Storage::Coordinate(_), symmetry) => triangle::mirror(read.indices, read.values, element, symmetry)?,
     };
     indices.truncate(header.modes.len());
     let entries = Coordinates { shape: header.modes.clone(), shape_is_stated: true, indices, values };
@@ -122,7 +141,12 @@ fn contents<T: Value>(header: &Header, read: Entries<T>, fill: Option<T>) -> Res
 }
 
 /// Of what may be wrong with the entries, what comes first in the file.
-fn first_fault<T: Value>(read: &mut Entries<T>, header: &Header, place_of: impl Fn(usize) -> usize) -> Option<Fault> {
+fn first_fault<T: Carrier>(
+    read: &mut Entries<T>,
+    header: &Header,
+    element: ElementType,
+    place_of: impl Fn(usize) -> usize,
+) -> Option<Fault> {
     let found = read.values.len();
     let stated = match header.storage {
         Storage::Coordinate(stated) => stated,
@@ -130,7 +154,7 @@ fn first_fault<T: Value>(read: &mut Entries<T>, header: &Header, place_of: impl 
     };
     let misplaced = triangle::first_misplaced(&read.indices, &read.values, header.symmetry)
         .map(|(entry, message)| (entry, ReadErrorKind::Entries, message));
-    let unsigned = triangle::first_without_negative(&read.values, header.symmetry)
+    let unsigned = triangle::first_without_negative(&read.values, element, header.symmetry)
         .map(|(entry, message)| (entry, ReadErrorKind::Value, message));
     let first = [misplaced, unsigned].into_iter().flatten().min_by_key(|&(entry, ..)| entry);
     if let Some((entry, kind, message)) = first.filter(|&(entry, ..)| entry < stated) {

@@ -1,16 +1,17 @@
 //! The other triangle of a symmetric matrix.
 
 use super::header::Symmetry;
-use crate::io::value::Value;
+use crate::io::value::Carrier;
 use crate::memory;
 use crate::tensor::{Indices, OutOfMemory, tasks};
+use spc_compiler::ir::ElementType;
 use std::ops::Range;
 
 /// How many entries a thread takes at once.
 const PART: usize = 1 << 16;
 
 /// The first entry that the lower triangle has no room for, and why.
-pub(super) fn first_misplaced<T: Value>(
+pub(super) fn first_misplaced<T: Carrier>(
     indices: &[Indices],
     values: &[T],
     symmetry: Symmetry,
@@ -35,7 +36,7 @@ pub(super) fn first_misplaced<T: Value>(
 }
 
 /// The first misplaced entry, and whether it is above the diagonal.
-fn first<I: Ord + Sync, T: Value>(
+fn first<I: Ord + Sync, T: Carrier>(
     rows: &[I],
     columns: &[I],
     values: &[T],
@@ -56,25 +57,29 @@ fn first<I: Ord + Sync, T: Value>(
 }
 
 /// The entries, and behind them those mirrored at the diagonal, which is itself there once.
-pub(super) fn mirror<T: Value>(
+pub(super) fn mirror<T: Carrier>(
     indices: Vec<Indices>,
     mut values: Vec<T>,
+    element: ElementType,
     symmetry: Symmetry,
 ) -> Result<(Vec<Indices>, Vec<T>), OutOfMemory> {
     let indices = match <[Indices; 2]>::try_from(indices) {
         Ok([Indices::U32(rows), Indices::U32(columns)]) => {
-            extend(rows, columns, &mut values, symmetry)?.map(Indices::U32).to_vec()
+            extend(rows, columns, &mut values, element, symmetry)?.map(Indices::U32).to_vec()
         }
-        Ok([rows, columns]) => extend(wide(&rows), wide(&columns), &mut values, symmetry)?.map(Indices::U64).to_vec(),
+        Ok([rows, columns]) => {
+            extend(wide(&rows), wide(&columns), &mut values, element, symmetry)?.map(Indices::U64).to_vec()
+        }
         Err(indices) => indices,
     };
     Ok((indices, values))
 }
 
-fn extend<I: Copy + PartialEq + Send + Sync, T: Value>(
+fn extend<I: Copy + PartialEq + Send + Sync, T: Carrier>(
     mut rows: Vec<I>,
     mut columns: Vec<I>,
     values: &mut Vec<T>,
+    element: ElementType,
     symmetry: Symmetry,
 ) -> Result<[Vec<I>; 2], OutOfMemory> {
     let is_off = |(row, column): &(&I, &I)| row != column;
@@ -109,29 +114,32 @@ fn extend<I: Copy + PartialEq + Send + Sync, T: Value>(
         let stored = stored_rows[range.clone()].iter().zip(&stored_columns[range.clone()]).zip(&stored_values[range]);
         let to = to_columns.iter_mut().zip(to_rows).zip(to_values);
         for (((row, column), &value), to) in stored.filter(|(pair, _)| is_off(pair)).zip(to) {
-            ((*to.0.0, *to.0.1), *to.1) = ((*row, *column), mirrored_value(value, symmetry));
+            ((*to.0.0, *to.0.1), *to.1) = ((*row, *column), mirrored_value(value, element, symmetry));
         }
     });
     Ok([rows, columns])
 }
 
 /// The value on the other side of the diagonal. All values have one: see [`first_without_negative`].
-pub(super) fn mirrored_value<T: Value>(value: T, symmetry: Symmetry) -> T {
+pub(super) fn mirrored_value<T: Carrier>(value: T, element: ElementType, symmetry: Symmetry) -> T {
     match symmetry {
-        Symmetry::SkewSymmetric => value.negated().unwrap_or(value),
+        Symmetry::SkewSymmetric => value.negated(element).unwrap_or(value),
         Symmetry::Hermitian => value.conjugate(),
         Symmetry::General | Symmetry::Symmetric => value,
     }
 }
 
 /// The first value of a skew-symmetric matrix whose negative the element type does not hold, and a message.
-pub(super) fn first_without_negative<T: Value>(values: &[T], symmetry: Symmetry) -> Option<(usize, String)> {
+pub(super) fn first_without_negative<T: Carrier>(
+    values: &[T],
+    element: ElementType,
+    symmetry: Symmetry,
+) -> Option<(usize, String)> {
     if symmetry != Symmetry::SkewSymmetric {
         return None;
     }
-    let entry = values.iter().position(|value| value.negated().is_none())?;
-    let message =
-        format!("a skew-symmetric matrix also has the negative of each value, which {} does not hold", T::NAME);
+    let entry = values.iter().position(|value| value.negated(element).is_none())?;
+    let message = format!("a skew-symmetric matrix also has the negative of each value, which {element} does not hold");
     Some((entry, format!("{message}: read it as a wider element type")))
 }
 
@@ -158,7 +166,7 @@ mod tests {
         let expected_columns: Vec<u32> = columns.iter().copied().chain(off().map(|entry| rows[entry])).collect();
         let expected_values: Vec<f64> = values.iter().copied().chain(off().map(|entry| -values[entry])).collect();
         let indices = vec![Indices::U32(rows.clone()), Indices::U32(columns.clone())];
-        let (indices, values) = mirror(indices, values.clone(), Symmetry::SkewSymmetric).unwrap();
+        let (indices, values) = mirror(indices, values.clone(), ElementType::F64, Symmetry::SkewSymmetric).unwrap();
         assert_eq!(indices, [Indices::U32(expected_rows), Indices::U32(expected_columns)]);
         assert_eq!(values, expected_values);
     }

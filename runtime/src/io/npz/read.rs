@@ -7,7 +7,7 @@ use super::archive::Archive;
 use super::{Sparse, corrupt};
 use crate::io::contents::{Contents, Filled};
 use crate::io::npy::{self, Raw};
-use crate::io::value::Value;
+use crate::io::value::Carrier;
 use crate::io::{ReadError, ReadErrorKind};
 use crate::memory;
 use crate::tensor::{AnyTensor, Coordinates, Indices};
@@ -41,15 +41,19 @@ pub(in crate::io) fn array(file: &[u8], name: &str) -> Result<AnyTensor, ReadErr
 }
 
 /// Reads the tensor.
-pub(in crate::io) fn parse<T: Value>(file: &[u8], array: Option<&str>) -> Result<Contents<T>, ReadError> {
+pub(in crate::io) fn parse<T: Carrier>(
+    file: &[u8],
+    element: ElementType,
+    array: Option<&str>,
+) -> Result<Contents<T>, ReadError> {
     let archive = Archive::of(file)?;
     match chosen(&archive, array)? {
         Chosen::Array(name) => {
-            let tensor = npy::parse_as::<T>(&archive.member(name)?).map_err(|error| in_array(name, error))?;
+            let tensor = npy::parse_as(&archive.member(name)?, element).map_err(|error| in_array(name, error))?;
             Ok(Contents::Tensor(tensor))
         }
         Chosen::Sparse(format) => {
-            let parts = Parts::<T>::of(&archive, format)?;
+            let parts = Parts::<T>::of(&archive, element, format)?;
             let entries = match format {
                 Sparse::Csr | Sparse::Csc => parts.compressed(&archive, format == Sparse::Csc)?,
                 Sparse::Bsr => parts.blocks(&archive)?,
@@ -175,15 +179,16 @@ struct Parts<T> {
     values: Vec<T>,
 }
 
-impl<T: Value> Parts<T> {
-    fn of(archive: &Archive<'_>, format: Sparse) -> Result<Self, ReadError> {
+impl<T: Carrier> Parts<T> {
+    fn of(archive: &Archive<'_>, element: ElementType, format: Sparse) -> Result<Self, ReadError> {
         let shape = positions(archive, "shape")?;
         let shape: Vec<usize> = shape.into_iter().filter_map(|extent| usize::try_from(extent).ok()).collect();
         if shape.len() != 2 && format != Sparse::Coo {
             let message = format!("`{}` of {} modes is not supported: save it as coo", format.name(), shape.len());
             return Err(ReadError::new(ReadErrorKind::NotSupported, message));
         }
-        let (data, values) = npy::values::<T>(&archive.member("data")?).map_err(|error| in_array("data", error))?;
+        let (data, values) =
+            npy::values::<T>(&archive.member("data")?, element).map_err(|error| in_array("data", error))?;
         let modes = match format {
             Sparse::Csr | Sparse::Csc | Sparse::Coo => 1,
             Sparse::Dia => 2,
@@ -332,7 +337,7 @@ impl<T> Default for Collected<T> {
     }
 }
 
-impl<T: Value> Collected<T> {
+impl<T: Carrier> Collected<T> {
     fn push(&mut self, row: u64, column: u64, value: T) -> Result<(), ReadError> {
         if value.is_zero() {
             return Ok(());

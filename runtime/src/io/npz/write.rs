@@ -11,8 +11,8 @@ use super::Sparse;
 use crate::io::contents;
 use crate::io::npy;
 use crate::io::value::Value;
-use crate::io::write::{check, invalid, short, sorted};
-use crate::tensor::{AnyTensor, Coordinates, Indices};
+use crate::io::write::{Listed, check, invalid, short, sorted};
+use crate::tensor::{AnyTensor, Indices};
 use crate::with_element;
 
 /// Writes a tensor: as a dense array where it is dense, else as SciPy stores it.
@@ -22,10 +22,10 @@ pub(in crate::io) fn write_tensor(out: &mut dyn Write, tensor: &AnyTensor) -> io
 
 fn write_elements<T: Value>(out: &mut dyn Write, tensor: &AnyTensor) -> io::Result<()> {
     if tensor.format().is_dense() {
-        return archive(out, |members| members.add("arr_0", |out| npy::write_tensor::<T>(out, tensor)));
+        return archive(out, |members| members.add("arr_0", &mut |out| npy::write_tensor::<T>(out, tensor)));
     }
     let fill = T::from_literal(tensor.fill()).unwrap_or(T::ZERO);
-    if !fill.is_zero() {
+    if !fill.is_absent() {
         let message =
             format!("the fill value is {fill}, and in a sparse .npz file it is zero: write it as .tns or .spct");
         return Err(invalid(message));
@@ -46,13 +46,13 @@ fn write_elements<T: Value>(out: &mut dyn Write, tensor: &AnyTensor) -> io::Resu
         entries.shape.reverse();
         entries.indices.reverse();
     }
-    write_sparse(out, &entries, format)
+    write_sparse(out, &Listed::of(&entries, None), format)
 }
 
 /// Writes dense arrays under their names.
 pub(in crate::io) fn write_arrays(out: &mut dyn Write, arrays: &[(String, &AnyTensor)]) -> io::Result<()> {
     fn one<T: Value>(members: &mut Members<'_>, name: &str, array: &AnyTensor) -> io::Result<()> {
-        members.add(name, |out| npy::write_tensor::<T>(out, array))
+        members.add(name, &mut |out| npy::write_tensor::<T>(out, array))
     }
     archive(out, |members| {
         arrays.iter().try_for_each(|(name, array)| with_element!(array.element(), |T| one::<T>(members, name, array)))
@@ -60,13 +60,10 @@ pub(in crate::io) fn write_arrays(out: &mut dyn Write, arrays: &[(String, &AnyTe
 }
 
 /// Writes a list of entries as `coo`.
-pub(in crate::io) fn write_entries<T: Value>(
-    out: &mut dyn Write,
-    entries: &Coordinates<T>,
-    fill: Option<T>,
-) -> io::Result<()> {
-    match fill {
-        Some(fill) if !fill.is_zero() => {
+pub(in crate::io) fn write_entries(out: &mut dyn Write, entries: &Listed<'_>) -> io::Result<()> {
+    match entries.fill {
+        Some(fill) if !fill.is_absent(0) => {
+            let fill = fill.show(0);
             let message = format!("the fill value is {fill}, and in a sparse .npz file it is zero: write it as .tns");
             Err(invalid(message))
         }
@@ -75,14 +72,14 @@ pub(in crate::io) fn write_entries<T: Value>(
 }
 
 /// Writes entries, those of `csc` with columns for rows.
-fn write_sparse<T: Value>(out: &mut dyn Write, entries: &Coordinates<T>, format: Sparse) -> io::Result<()> {
+fn write_sparse(out: &mut dyn Write, entries: &Listed<'_>, format: Sparse) -> io::Result<()> {
     check(entries)?;
-    let Coordinates { shape, indices, values, .. } = entries;
+    let Listed { shape, indices, values, .. } = *entries;
     if shape.is_empty() {
         return Err(invalid("a scalar is no sparse .npz file: write it as .npy or .tns".to_owned()));
     }
-    let order = sorted::order(&entries.shape, &entries.indices, entries.values.len()).map_err(short)?;
-    let count = values.len();
+    let order = sorted::order(shape, indices, values.count()).map_err(short)?;
+    let count = values.count();
     let place = |position: usize| order.as_ref().map_or(position, |order| order[position]);
     let index = |mode: usize, position: usize| match &indices[mode] {
         Indices::U32(indices) => u64::from(indices[place(position)]),
@@ -92,20 +89,20 @@ fn write_sparse<T: Value>(out: &mut dyn Write, entries: &Coordinates<T>, format:
     let largest = shape.iter().copied().chain([count]).max().unwrap_or(0);
     archive(out, |members| {
         let mut whole = |name: &str, shape: &[usize], numbers: &mut dyn Iterator<Item = (usize, usize)>| {
-            let numbers = numbers.map(|(mode, position)| index(mode, position));
-            members.add(name, |out| npy::write_whole(out, shape, largest, numbers))
+            let mut numbers = numbers.map(|(mode, position)| index(mode, position));
+            members.add(name, &mut |out| npy::write_whole(out, shape, largest, &mut numbers))
         };
         match format {
             Sparse::Csr | Sparse::Csc => {
                 whole("indices", &[count], &mut mode(1))?;
                 let mut begin = 0;
-                let pointers = (0..=shape[0]).map(|row| {
+                let mut pointers = (0..=shape[0]).map(|row| {
                     while begin < count && index(0, begin) < row as u64 {
                         begin += 1;
                     }
                     begin as u64
                 });
-                members.add("indptr", |out| npy::write_whole(out, &[shape[0] + 1], largest, pointers))?;
+                members.add("indptr", &mut |out| npy::write_whole(out, &[shape[0] + 1], largest, &mut pointers))?;
             }
             _ if shape.len() == 2 => {
                 whole("row", &[count], &mut mode(0))?;
@@ -113,19 +110,19 @@ fn write_sparse<T: Value>(out: &mut dyn Write, entries: &Coordinates<T>, format:
             }
             _ => whole("coords", &[shape.len(), count], &mut (0..shape.len()).flat_map(mode))?,
         }
-        members.add("format", |out| npy::write_text(out, format.name()))?;
+        members.add("format", &mut |out| npy::write_text(out, format.name()))?;
         let mut extents: Vec<u64> = shape.iter().map(|&extent| extent as u64).collect();
         if format == Sparse::Csc {
             extents.reverse();
         }
-        members.add("shape", |out| npy::write_whole(out, &[extents.len()], usize::MAX, extents.into_iter()))?;
-        members
-            .add("data", |out| npy::write_values(out, &[count], (0..count).map(|position| values[place(position)])))?;
+        let mut extents_of = extents.iter().copied();
+        members.add("shape", &mut |out| npy::write_whole(out, &[extents.len()], usize::MAX, &mut extents_of))?;
+        members.add("data", &mut |out| npy::write_values(out, &[count], values, &place))?;
         if shape.len() == 2 {
             return Ok(());
         }
         // SciPy has tensors of one mode, or of more than two, as arrays only.
-        members.add("_is_array", |out| npy::write_values(out, &[], std::iter::once(true)))
+        members.add("_is_array", &mut |out| npy::write_values(out, &[], &&[true][..], &|place| place))
     })
 }
 
@@ -140,7 +137,7 @@ fn archive(out: &mut dyn Write, write: impl FnOnce(&mut Members<'_>) -> io::Resu
 }
 
 impl Members<'_> {
-    fn add(&mut self, name: &str, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    fn add(&mut self, name: &str, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
         let path = format!("{name}.npy");
         let file = self.0.new_file(&path).compression_method(CompressionMethod::DEFLATE);
         let (mut entry, config) = file.start().map_err(failed)?;

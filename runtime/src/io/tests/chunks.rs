@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use crate::io::{Contents, FileType, ReadError, ReadOptions, TensorFile, mtx, tns};
 use crate::parallel::with_threads;
+use crate::tensor::ElementType;
 
 /// What a reader says, comparable: values as bits, errors as text.
 fn outcome(read: Result<Contents<f64>, ReadError>) -> Result<String, String> {
@@ -17,30 +18,35 @@ fn outcome(read: Result<Contents<f64>, ReadError>) -> Result<String, String> {
 }
 
 fn check_tns(text: &[u8]) {
-    let whole = outcome(tns::parse_in_chunks(text, None, usize::MAX).map(Contents::Entries));
+    let whole = outcome(tns::parse_in_chunks(text, ElementType::F64, None, usize::MAX).map(Contents::Entries));
     for chunk in [1, 2, 3, 5, 8, 13, 40] {
         assert_eq!(
-            outcome(tns::parse_in_chunks(text, None, chunk).map(Contents::Entries)),
+            outcome(tns::parse_in_chunks(text, ElementType::F64, None, chunk).map(Contents::Entries)),
             whole,
             "{:?}",
             String::from_utf8_lossy(text)
         );
-        let in_blocks = tns::parse_blocks::<f64>(&mut { text }, None, chunk).map(Contents::Entries);
+        let in_blocks = tns::parse_blocks::<f64>(&mut { text }, ElementType::F64, None, chunk).map(Contents::Entries);
         assert!(in_blocks.is_none_or(|entries| outcome(Ok(entries)) == whole), "{:?}", String::from_utf8_lossy(text));
     }
     // A last line without its end is a block of its own; where it alone has an entry, the first block does not say how to read.
-    let in_one = tns::parse_blocks::<f64>(&mut [text, b"\n"].concat().as_slice(), None, 1 << 20);
+    let in_one = tns::parse_blocks::<f64>(&mut [text, b"\n"].concat().as_slice(), ElementType::F64, None, 1 << 20);
     assert_eq!(in_one.is_some(), whole.is_ok(), "{:?}", String::from_utf8_lossy(text));
 }
 
 fn check_mtx(text: &[u8], sizes: &[usize]) {
-    let whole = outcome(mtx::parse_in_chunks(text, usize::MAX));
+    let whole = outcome(mtx::parse_in_chunks(text, ElementType::F64, usize::MAX));
     for &size in sizes {
-        assert_eq!(outcome(mtx::parse_in_chunks(text, size)), whole, "{:?}", String::from_utf8_lossy(text));
-        let in_blocks = mtx::parse_blocks::<f64>(&mut { text }, size);
+        assert_eq!(
+            outcome(mtx::parse_in_chunks(text, ElementType::F64, size)),
+            whole,
+            "{:?}",
+            String::from_utf8_lossy(text)
+        );
+        let in_blocks = mtx::parse_blocks::<f64>(&mut { text }, ElementType::F64, size);
         assert!(in_blocks.is_none_or(|entries| outcome(Ok(entries)) == whole), "{:?}", String::from_utf8_lossy(text));
     }
-    let in_one = mtx::parse_blocks::<f64>(&mut { text }, 1 << 20);
+    let in_one = mtx::parse_blocks::<f64>(&mut { text }, ElementType::F64, 1 << 20);
     assert_eq!(in_one.is_some(), whole.is_ok(), "{:?}", String::from_utf8_lossy(text));
 }
 
@@ -95,7 +101,7 @@ fn the_first_error_of_several_is_told() {
     lines[121] = "1".to_owned();
     let text = lines.join("\n");
     for chunk in [1, 10, 100, 1000, 10000] {
-        let error = tns::parse_in_chunks::<f64>(text.as_bytes(), None, chunk).unwrap_err();
+        let error = tns::parse_in_chunks::<f64>(text.as_bytes(), ElementType::F64, None, chunk).unwrap_err();
         assert_eq!(error.to_string(), "121:1: index 0: indices start from 1");
     }
 }

@@ -34,8 +34,9 @@ pub use error::PackError;
 
 use super::layout::Layout;
 use super::tasks;
-use super::{AnyTensor, Buffer, Coordinates, Element, Indices, LevelArrays, Plain};
+use super::{AnyTensor, Buffer, Coordinates, Element, Indices, LevelArrays, OutOfMemory, Plain};
 use crate::complex::{c32, c64};
+use crate::memory;
 use build::{Build, Spare};
 use bytemuck::Pod;
 use grow::Grow;
@@ -44,6 +45,7 @@ use sorted::{Clash, Sorted, Source};
 use spc_compiler::format::{Format, LevelKind};
 use spc_compiler::ir::{ElementType, ReduceOperator};
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 /// What several entries of the same index mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -124,11 +126,8 @@ pub fn pack_filled<T: Element>(
 
 /// Packing of each element type, compiled once in this crate and not again in each that packs.
 pub trait Pack: Plain {
-    /// What is moved for an element: types of one size share the code.
+    /// What is moved for an element: types share the code that does so.
     type Raw: Raw;
-
-    /// The elements of these bits, which were elements before.
-    fn from_bits(bits: Buffer<Self::Raw>) -> Buffer<Self>;
 
     /// See [`pack`].
     fn pack(
@@ -139,45 +138,175 @@ pub trait Pack: Plain {
     ) -> Result<AnyTensor, PackError>;
 }
 
-/// The bytes of an element, of which packing knows no more.
-pub trait Raw: Pod + Send + Sync {}
+/// What is moved for an element, of which packing knows no more: its bits, or where it is in a list.
+pub trait Raw: Pod + Send + Sync {
+    /// As the wider type, for keys that take more room than either.
+    fn widened(values: Vec<Self>) -> Result<Vec<u64>, OutOfMemory>;
 
-impl<B: Pod + Send + Sync> Raw for B {}
+    /// Those that were made wider.
+    fn narrowed(values: Buffer<u64>) -> Result<Buffer<Self>, OutOfMemory>;
 
+    /// One of them.
+    fn wide(self) -> u64;
+
+    /// One that was made wider.
+    fn narrow(wide: u64) -> Self;
+}
+
+impl Raw for u64 {
+    fn widened(values: Vec<u64>) -> Result<Vec<u64>, OutOfMemory> {
+        Ok(values)
+    }
+
+    fn narrowed(values: Buffer<u64>) -> Result<Buffer<u64>, OutOfMemory> {
+        Ok(values)
+    }
+
+    fn wide(self) -> u64 {
+        self
+    }
+
+    fn narrow(wide: u64) -> u64 {
+        wide
+    }
+}
+
+impl Raw for u32 {
+    fn widened(values: Vec<u32>) -> Result<Vec<u64>, OutOfMemory> {
+        memory::try_collected(values.into_iter().map(u64::from))
+    }
+
+    fn narrowed(values: Buffer<u64>) -> Result<Buffer<u32>, OutOfMemory> {
+        memory::try_collected(values.iter().map(|&wide| wide as u32)).map(Buffer::from)
+    }
+
+    fn wide(self) -> u64 {
+        self.into()
+    }
+
+    fn narrow(wide: u64) -> u32 {
+        wide as u32
+    }
+}
+
+/// How an element type is moved: its own bits, those extended by zeros, or the place of each element.
 macro_rules! packs {
-    ($($type:ident as $bits:ty, $convert:path;)*) => {$(
+    (@one $type:ident $bits:ident bits) => {
+        packs! { @impl $type $bits |entries, format, duplicates, fill| {
+            let together = |bits: &[$bits]| match bytemuck::checked::try_cast_slice::<$bits, $type>(bits) {
+                Ok(values) => duplicates.together(values).map(bytemuck::cast),
+                Err(_) => None,
+            };
+            let of_values = |values: Vec<$type>| Ok(Buffer::from(values).cast::<$bits>().into_vec());
+            pack_raw(entries, format, duplicates, fill, &Moved {
+                bits: &of_values,
+                values: &|bits| Ok(bits.cast()),
+                together: &together,
+                fill: bytemuck::cast(fill),
+                are_same: &|one, other| one == other,
+            })
+        }}
+    };
+    (@one $type:ident $bits:ident extended $narrow:ident) => {
+        packs! { @impl $type $bits |entries, format, duplicates, fill| {
+            let extended = |value: $type| $bits::from(bytemuck::cast::<$type, $narrow>(value));
+            let value = |bits: &$bits| bytemuck::checked::cast::<$narrow, $type>(*bits as $narrow);
+            let together = |bits: &[$bits]| {
+                duplicates.together(&bits.iter().map(value).collect::<Vec<$type>>()).map(extended)
+            };
+            pack_raw(entries, format, duplicates, fill, &Moved {
+                bits: &|values| memory::try_collected(values.into_iter().map(extended)),
+                values: &|bits: Buffer<$bits>| memory::try_collected(bits.iter().map(value)).map(Buffer::from),
+                together: &together,
+                fill: extended(fill),
+                are_same: &|one, other| one == other,
+            })
+        }}
+    };
+    (@impl $type:ident $bits:ident |$entries:ident, $format:ident, $duplicates:ident, $fill:ident| $pack:block) => {
         impl Pack for $type {
             type Raw = $bits;
 
-            fn from_bits(bits: Buffer<$bits>) -> Buffer<Self> {
-                $convert(bits)
-            }
-
             fn pack(
-                coordinates: Coordinates<Self>,
-                format: &Format,
-                duplicates: Duplicates,
-                fill: Self,
+                $entries: Coordinates<Self>,
+                $format: &Format,
+                $duplicates: Duplicates,
+                $fill: Self,
             ) -> Result<AnyTensor, PackError> {
-                pack_elements(coordinates, format, duplicates, fill)
+                $pack
             }
         }
+    };
+    ($($type:ident as $bits:ident $how:ident $($narrow:ident)?;)*) => {$(
+        packs! { @one $type $bits $how $($narrow)? }
     )*};
 }
-// With the alignment of their type, so that they stay where they are.
 packs!(
-    f64 as u64, Buffer::cast;
-    f32 as u32, Buffer::cast;
-    i32 as u32, Buffer::cast;
-    i64 as u64, Buffer::cast;
-    u8 as u8, std::convert::identity;
-    bool as u8, truths;
-    c32 as [u32; 2], Buffer::cast;
-    c64 as [u64; 2], Buffer::cast;
+    f64 as u64 bits;
+    i64 as u64 bits;
+    u64 as u64 bits;
+    c32 as u64 bits;
+    f32 as u32 bits;
+    i32 as u32 bits;
+    u32 as u32 bits;
+    i16 as u32 extended u16;
+    u16 as u32 extended u16;
+    i8 as u32 extended u8;
+    u8 as u32 extended u8;
+    bool as u32 extended u8;
 );
 
-fn truths(bytes: Buffer<u8>) -> Buffer<bool> {
-    bytes.iter().map(|&byte| byte != 0).collect()
+impl Pack for c64 {
+    type Raw = u64;
+
+    /// By their places, for which there is no place of the fill value: elements are larger than anything that is moved.
+    fn pack(
+        mut entries: Coordinates<Self>,
+        format: &Format,
+        duplicates: Duplicates,
+        fill: Self,
+    ) -> Result<AnyTensor, PackError> {
+        let values = Mutex::new(std::mem::take(&mut entries.values));
+        let values = || values.lock().unwrap_or_else(PoisonError::into_inner);
+        let together = |places: &[u64]| {
+            let mut values = values();
+            let equal: Vec<c64> = places.iter().map(|&place| values[place as usize]).collect();
+            values[places[0] as usize] = duplicates.together(&equal)?;
+            Some(places[0])
+        };
+        let are_same = |one: u64, other: u64| {
+            let values = values();
+            let [one, other] = [one, other].map(|place| values[place as usize]);
+            bytemuck::bytes_of(&one) == bytemuck::bytes_of(&other)
+        };
+        let of_places = |places: Buffer<u64>| {
+            let values = values();
+            let value = |&place: &u64| values.get(place as usize).copied().unwrap_or(fill);
+            memory::try_collected(places.iter().map(value)).map(Buffer::from)
+        };
+        let count = values().len();
+        let moved = Moved {
+            bits: &|_| memory::try_collected((0..count).map(|place| place as u64)),
+            values: &of_places,
+            together: &together,
+            fill: u64::MAX,
+            are_same: &are_same,
+        };
+        pack_raw(entries, format, duplicates, fill, &moved)
+    }
+}
+
+/// How elements are moved.
+struct Moved<'a, T, B> {
+    /// What is moved for them.
+    bits: &'a dyn Fn(Vec<T>) -> Result<Vec<B>, OutOfMemory>,
+    /// What was moved as elements.
+    values: &'a dyn Fn(Buffer<B>) -> Result<Buffer<T>, OutOfMemory>,
+    together: Join<'a, B>,
+    /// What is moved for the fill value.
+    fill: B,
+    /// Whether two elements are the same, bit for bit.
+    are_same: &'a (dyn Fn(B, B) -> bool + Sync),
 }
 
 /// What entries of the same index are together, if they are anything.
@@ -186,29 +315,27 @@ type Join<'a, B> = &'a (dyn Fn(&[B]) -> Option<B> + Sync);
 /// The same; none where several entries of one index are a mistake.
 type Together<'a, B> = Option<Join<'a, B>>;
 
-fn pack_elements<T: Element>(
+fn pack_raw<T: Element>(
     coordinates: Coordinates<T>,
     format: &Format,
     duplicates: Duplicates,
     fill: T,
+    moved: &Moved<'_, T, T::Raw>,
 ) -> Result<AnyTensor, PackError> {
     let literal = fill.literal().ok_or_else(|| PackError::ComplexFill { fill: fill.to_string() })?;
     let layout = Layout::new(format, &coordinates.shape)?;
     let Coordinates { shape, shape_is_stated, indices, values } = coordinates;
-    let together: Join<'_, T::Raw> = &|bits| {
-        let values = bytemuck::checked::try_cast_slice::<T::Raw, T>(bits).ok()?;
-        duplicates.together(values).map(bytemuck::cast)
-    };
     let packing = Packing {
         layout: &layout,
-        together: (duplicates != Duplicates::Refuse).then_some(together),
+        together: (duplicates != Duplicates::Refuse).then_some(moved.together),
         element: T::TYPE,
-        fill: bytemuck::cast(fill),
-        is_filled: fill != T::ZERO,
+        fill: moved.fill,
+        is_filled: moved.fill.wide() != 0,
+        are_same: moved.are_same,
     };
-    let values = Buffer::from(values).cast::<T::Raw>().into_vec();
-    let (levels, bits) = packing.pack(Coordinates { shape: shape.clone(), shape_is_stated, indices, values })?;
-    let values = T::wrap(T::from_bits(bits));
+    let bits = (moved.bits)(values)?;
+    let (levels, bits) = packing.pack(Coordinates { shape: shape.clone(), shape_is_stated, indices, values: bits })?;
+    let values = T::wrap((moved.values)(bits)?);
     Ok(AnyTensor::from_filled_parts_trusted(shape, format.clone(), levels, values, literal))
 }
 
@@ -219,9 +346,10 @@ struct Packing<'a, B> {
     layout: &'a Layout,
     together: Together<'a, B>,
     element: ElementType,
-    /// The fill value, and whether it is another than zero.
+    /// What is moved for the fill value, and whether it is another than zero.
     fill: B,
     is_filled: bool,
+    are_same: &'a (dyn Fn(B, B) -> bool + Sync),
 }
 
 impl<B: Raw> Packing<'_, B> {
@@ -237,10 +365,27 @@ impl<B: Raw> Packing<'_, B> {
         let fields = Fields::of_layout(self.layout);
         match fields.bits {
             0..=64 => self.sorted::<u64>(coordinates, &fields),
-            65..=128 => self.sorted::<u128>(coordinates, &fields),
-            129..=Wide::BITS => self.sorted::<Wide>(coordinates, &fields),
-            bits => Err(PackError::TooWide { bits }),
+            _ => self.widened(coordinates, &fields),
         }
+    }
+
+    /// By keys of many bits, beside which values take the same room whether they are wide or not.
+    fn widened(&self, coordinates: Coordinates<B>, fields: &Fields) -> Result<Packed<B>, PackError> {
+        let Coordinates { shape, shape_is_stated, indices, values } = coordinates;
+        let values = B::widened(values)?;
+        let together = self.together.map(|together| {
+            move |wide: &[u64]| together(&wide.iter().map(|&wide| B::narrow(wide)).collect::<Vec<B>>()).map(B::wide)
+        });
+        let wide = Packing {
+            layout: self.layout,
+            together: together.as_ref().map(|together| together as Join<'_, u64>),
+            element: self.element,
+            fill: self.fill.wide(),
+            is_filled: self.is_filled,
+            are_same: &|one, other| (self.are_same)(B::narrow(one), B::narrow(other)),
+        };
+        let (levels, values) = wide.by_wide_keys(Coordinates { shape, shape_is_stated, indices, values }, fields)?;
+        Ok((levels, B::narrowed(values)?))
     }
 
     fn sorted<K: Key>(&self, coordinates: Coordinates<B>, fields: &Fields) -> Result<Packed<B>, PackError> {
@@ -261,8 +406,9 @@ impl<B: Raw> Packing<'_, B> {
             return Ok((build.levels()?, build.values(values, self.is_filled.then_some(self.fill))?));
         }
         drop(spare);
-        let bits = |range: Range<usize>| bytemuck::cast_slice::<B, u8>(&values[range]);
-        let are_same = |left, right| bits(left) == bits(right);
+        let are_same = |left: Range<usize>, right: Range<usize>| {
+            values[left].iter().zip(&values[right]).all(|(&left, &right)| (self.are_same)(left, right))
+        };
         let (levels, owners) = Grow { keys: &keys, layout, fields, maxima: &maxima, are_same: &are_same }.levels()?;
         drop(keys);
         Ok((levels, owners.values(&values, self.fill)?))
@@ -278,6 +424,16 @@ impl<B: Raw> Packing<'_, B> {
             }
         };
         Ok((Vec::new(), Buffer::copy_of(&[value])))
+    }
+}
+
+impl Packing<'_, u64> {
+    fn by_wide_keys(&self, coordinates: Coordinates<u64>, fields: &Fields) -> Result<Packed<u64>, PackError> {
+        match fields.bits {
+            ..=128 => self.sorted::<u128>(coordinates, fields),
+            129..=Wide::BITS => self.sorted::<Wide>(coordinates, fields),
+            bits => Err(PackError::TooWide { bits }),
+        }
     }
 }
 
@@ -321,23 +477,24 @@ pub(super) fn prefix_runs(
     count: usize,
     modes: &[usize],
 ) -> Result<(usize, usize), PackError> {
-    fn runs<K: Key>(
+    // What is moved along with keys: nothing, or what other callers move as well.
+    fn runs<K: Key, V: radix::Value>(
         indices: &[Indices],
         count: usize,
         layout: &Layout,
         fields: &Fields,
     ) -> Result<(usize, usize), PackError> {
         let (mut keys, survey) = Source { indices, layout, fields }.keys::<K>(count)?;
-        radix::sort(&mut keys, &mut vec![(); count], 0..survey.ascend_from())?;
+        radix::sort(&mut keys, &mut vec![V::zeroed(); count], 0..survey.ascend_from())?;
         Ok(keys.chunk_by(|a, b| a == b).fold((0, 0), |(count, largest), run| (count + 1, largest.max(run.len()))))
     }
     check_indices(shape, indices, count)?;
     let layout = Layout::of_modes(modes, shape);
     let fields = Fields::new(&layout.extents);
     match fields.bits {
-        0..=64 => runs::<u64>(indices, count, &layout, &fields),
-        65..=128 => runs::<u128>(indices, count, &layout, &fields),
-        129..=Wide::BITS => runs::<Wide>(indices, count, &layout, &fields),
+        0..=64 => runs::<u64, ()>(indices, count, &layout, &fields),
+        65..=128 => runs::<u128, u64>(indices, count, &layout, &fields),
+        129..=Wide::BITS => runs::<Wide, u64>(indices, count, &layout, &fields),
         bits => Err(PackError::TooWide { bits }),
     }
 }

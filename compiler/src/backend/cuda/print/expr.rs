@@ -1,6 +1,6 @@
 //! Expressions as CUDA C.
 
-use super::helpers::{defined_name, wrapping_name};
+use super::helpers::{defined_name, suffix, wrapping_name};
 use super::{Printer, type_name};
 use crate::ir::precedence::{Precedence, infix, is_signed, precedence};
 use crate::ir::tables::monoid::{LEFT, RIGHT};
@@ -176,7 +176,7 @@ impl Printer<'_> {
             Function::Min => format!("min({all})"),
             Function::Max => format!("max({all})"),
             // Unsigned numbers have no sign.
-            Function::Abs if element == ElementType::U8 => all,
+            Function::Abs if !element.is_signed() => all,
             _ => format!("{}({all})", self.helpers.wrapping("abs", element)),
         }
     }
@@ -314,9 +314,9 @@ pub(super) fn literal(literal: Literal) -> String {
             format!("{sign}{digits}{suffix}")
         }
         Literal::Integer(ElementType::Bool, value) => (value != 0).to_string(),
-        Literal::Integer(ElementType::I64, i64::MIN) => "(-9223372036854775807ll - 1)".to_owned(),
-        Literal::Integer(ElementType::I32, value) if value == i64::from(i32::MIN) => "(-2147483647 - 1)".to_owned(),
-        Literal::Integer(ElementType::I64, value) => format!("{sign}{}ll", value.unsigned_abs()),
-        Literal::Integer(_, value) => format!("{sign}{}", value.unsigned_abs()),
+        Literal::Integer(element, value) if value < 0 && element.bytes() >= 4 && value == element.range().0 => {
+            format!("({}{} - 1)", value + 1, suffix(element))
+        }
+        Literal::Integer(element, value) => format!("{sign}{}{}", value.unsigned_abs(), suffix(element)),
     }
 }

@@ -10,6 +10,8 @@ const TYPES: &[(&str, &str)] = &[
     ("u16", "unsigned short"),
     ("u32", "unsigned int"),
     ("u64", "unsigned long long"),
+    ("i8", "signed char"),
+    ("i16", "short"),
     ("i32", "int"),
     ("i64", "long long"),
     ("f32", "float"),
@@ -60,7 +62,9 @@ impl Helpers {
     pub(super) fn shuffled(&mut self, way: &str, mates: &str, ty: Type, name: &str) -> String {
         match ty {
             Type::Bool => format!("(bool)__shfl_{way}_sync({mates}, (int){name}, offset)"),
-            Type::Element(ElementType::U8) => format!("(u8)__shfl_{way}_sync({mates}, (int){name}, offset)"),
+            Type::Element(element) if element.bytes() < 4 => {
+                format!("({element})__shfl_{way}_sync({mates}, (int){name}, offset)")
+            }
             Type::Element(element) if element.is_complex() => {
                 let ty = element.name();
                 let helper = self.add(format!("shuffle_{way}_{ty}"), |helper| {
@@ -257,11 +261,8 @@ static __device__ u64 {name}(u64 bits, u64 mask) {{
     pub(super) fn wrapping(&mut self, operation: &str, element: ElementType) -> String {
         let ty = element.name();
         // What is computed without a sign wraps around.
-        let unsigned = match element {
-            ElementType::I64 => "u64",
-            _ => "u32",
-        };
-        let is_signed = element != ElementType::U8;
+        let unsigned = if element.bytes() == 8 { "u64" } else { "u32" };
+        let is_signed = element.is_signed();
         let infix = |sign: &str| format!("return ({ty})(({unsigned})a {sign} ({unsigned})b);");
         // The least number divided by minus one is not a number of its type.
         let divided = |sign: &str, least: &str| {
@@ -284,20 +285,18 @@ static __device__ u64 {name}(u64 bits, u64 mask) {{
 
     /// A floating point number as the nearest integer towards zero that there is: zero for NaN.
     pub(super) fn saturating(&mut self, from: ElementType, to: &str) -> String {
-        let (from, (least, beyond, most)) = (
-            from.name(),
-            match to {
-                "i32" => ("-2147483648.0", "2147483648.0", "2147483647"),
-                "i64" => ("-9223372036854775808.0", "9223372036854775808.0", "9223372036854775807ll"),
-                "u8" => ("0.0", "256.0", "255"),
-                _ => ("0.0", "18446744073709551616.0", "18446744073709551615ull"),
-            },
-        );
-        let lowest = match to {
-            "i32" => "-2147483647 - 1",
-            "i64" => "-9223372036854775807ll - 1",
-            _ => "0",
+        let from = from.name();
+        let element = ElementType::from_name(to).unwrap_or(ElementType::U64);
+        let (least, greatest) = element.range();
+        let suffix = suffix(element);
+        let (beyond, most) = (format!("{}.0", greatest + 1), format!("{greatest}{suffix}"));
+        // The least number of a type is no literal of it.
+        let lowest = match least {
+            0 => "0".to_owned(),
+            _ if element.bytes() < 4 => least.to_string(),
+            _ => format!("{}{suffix} - 1", least + 1),
         };
+        let least = format!("{least}.0");
         self.add(format!("{to}_of_{from}"), |name| {
             format!(
                 "static __device__ {to} {name}({from} value) {{
@@ -394,6 +393,16 @@ pub(super) fn wrapping_name(operator: BinaryOperator) -> Option<&'static str> {
     })
 }
 
+/// What a literal of an integer type ends in.
+pub(super) fn suffix(element: ElementType) -> &'static str {
+    match (element.is_signed(), element.bytes()) {
+        (true, 8) => "ll",
+        (false, 8) => "ull",
+        (false, 4) => "u",
+        _ => "",
+    }
+}
+
 /// The words of texts.
 fn words_of<'a>(texts: impl IntoIterator<Item = &'a str>) -> BTreeSet<&'a str> {
     texts.into_iter().flat_map(|text| text.split(|c: char| !c.is_alphanumeric() && c != '_')).collect()
@@ -440,6 +449,9 @@ fn loop_of(name: &str, ty: &str, combined: &str) -> String {
 /// The same for a part of a word, the smallest that can be exchanged.
 fn narrow_loop(name: &str, ty: &str, bytes: usize, combined: &str) -> String {
     let (mask, low) = if bytes == 1 { ("0xffu", 3) } else { ("0xffffu", 2) };
+    // The sign of a number must not reach the bytes beside it.
+    let unsigned = ty.replace('i', "u");
+    let part = if unsigned == ty { String::new() } else { format!("({unsigned})") };
     format!(
         "static __device__ void {name}({ty}* place, {ty} value) {{
     u32* word = (u32*)((u64)place & ~3ull);
@@ -448,7 +460,7 @@ fn narrow_loop(name: &str, ty: &str, bytes: usize, combined: &str) -> String {
     do {{
         seen = now;
         const {ty} seen_value = ({ty})(seen >> shift & {mask});
-        const u32 combined = (u32)({ty})({combined}) << shift;
+        const u32 combined = (u32){part}({ty})({combined}) << shift;
         now = atomicCAS(word, seen, (seen & ~({mask} << shift)) | combined);
     }} while (now != seen);
 }}

@@ -23,15 +23,9 @@ use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree
 use quote::{quote, quote_spanned};
 
 /// The types that `<T>` stands for, where the operators take them.
-const NUMBERS: [ElementType; 7] = [
-    ElementType::F64,
-    ElementType::F32,
-    ElementType::I32,
-    ElementType::I64,
-    ElementType::U8,
-    ElementType::C32,
-    ElementType::C64,
-];
+fn numbers() -> impl Iterator<Item = ElementType> {
+    ElementType::ALL.into_iter().filter(|element| *element != ElementType::Bool)
+}
 
 /// A generic kernel among the tokens of a macro.
 struct Generic {
@@ -154,7 +148,7 @@ impl Generic {
             let element = |word: &Ident| ElementType::from_name(&word.to_string());
             types.iter().filter_map(element).collect::<Vec<_>>()
         });
-        let types = listed.clone().unwrap_or_else(|| NUMBERS.to_vec());
+        let types = listed.clone().unwrap_or_else(|| numbers().collect());
         let mut instances: Vec<Instance> = Vec::new();
         let mut refused = None;
         for element in types {
