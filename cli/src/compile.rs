@@ -2,6 +2,7 @@
 
 use crate::arguments::{KernelArguments, dimension};
 use crate::failure::Failure;
+use crate::planning::PlanArguments;
 use crate::source::Source;
 use crate::{names, output, settings};
 use clap::{Args, ValueEnum};
@@ -38,6 +39,8 @@ pub(crate) struct Compile {
     /// Compile for this extent of an index alone: `r=16`
     #[arg(long = "dim", value_name = "INDEX=EXTENT", value_parser = dimension)]
     dimensions: Vec<(String, usize)>,
+    #[command(flatten)]
+    plan: PlanArguments,
     /// Only check, and print nothing
     #[arg(long, conflicts_with_all = ["emit", "output"])]
     check: bool,
@@ -140,12 +143,19 @@ impl Compile {
         }
         let deterministic = self.deterministic;
         let options = schedule::Options { target, deterministic, ..schedule::Options::default() };
-        let mut program = schedule::schedule(kernel, options).map_err(|problems| source.refuse(problems))?;
+        let planned = self.plan.by_text(kernel, &self.dimensions);
+        let whole = planned.as_ref().map_or(kernel, |(planned, _)| &planned.kernel);
+        let mut program = schedule::schedule(whole, options).map_err(|problems| source.refuse(problems))?;
         for (name, extent) in &self.dimensions {
             fix_extent(&mut program, name, *extent)?;
         }
         let compile = |program| spc_compiler::compile(program).map_err(|problems| source.refuse(problems));
         let texts: Vec<String> = match stage {
+            // The directives are for the statements of the plan.
+            Stage::Schedule if planned.is_some() => {
+                let record = schedule::text(&compile(program)?.record());
+                vec![format!("{whole} {record}")]
+            }
             Stage::Schedule => vec![schedule::text(&compile(program)?.record())],
             Stage::Concrete => program.kernels.iter().map(concrete::Kernel::to_string).collect(),
             _ => {

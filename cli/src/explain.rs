@@ -1,20 +1,27 @@
 //! `spc explain`: why the loops are as they are, and what a code or a word means.
 
-use crate::arguments::{KernelArguments, Named, named_format};
+use crate::arguments::{KernelArguments, Named, NamedFile, dimension, named_file, named_format};
 use crate::compile::{Target, for_device};
-use crate::failure::Failure;
+use crate::failure::{Failure, note};
+use crate::files::InputKind;
 use crate::formats::FormatsArguments;
 use crate::output;
+use crate::planning::{self, PlanArguments};
+use crate::progress::Progress;
+use crate::run::{Given, load, open, read, refuse};
 use crate::source::Source;
 use clap::Args;
-use spc::execute::with_stack_for;
+use serde_json::json;
+use spc::execute::{Backend, Program, ProgramOptions, with_stack_for};
 use spc_compiler::concrete;
 use spc_compiler::diagnostics::topics::{self, Kind};
 use spc_compiler::diagnostics::{self, Code};
+use spc_compiler::plan::{Facts, Planned};
 use spc_compiler::remark::{Decision, Remark};
 use spc_compiler::schedule;
 use spc_compiler::{backend, notation, pass, syntax};
 use std::fmt::Write;
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 /// Explain a kernel's loops, a code or a word
@@ -43,6 +50,19 @@ pub(crate) struct Explain {
     /// For kernels that give the same bits in every run, on any number of threads
     #[arg(long)]
     deterministic: bool,
+    /// Plan for these inputs, as `spc run` takes them
+    #[arg(short, long = "input", value_name = "NAME=SOURCE", value_parser = named_file())]
+    inputs: Vec<NamedFile>,
+    #[command(flatten)]
+    from: InputKind,
+    /// The extent of an index, which the plan may depend on: `r=16`
+    #[arg(long = "dim", value_name = "INDEX=EXTENT", value_parser = dimension)]
+    dimensions: Vec<(String, usize)>,
+    /// How often the kernel is expected to run on each set of inputs
+    #[arg(long, value_name = "N", default_value = "1")]
+    repeat: NonZeroUsize,
+    #[command(flatten)]
+    plan: PlanArguments,
 }
 
 impl Explain {
@@ -54,19 +74,36 @@ impl Explain {
         if is_like_a_word(&target) {
             return output::explain(&word(&target)?);
         }
-        let Self { formats, named, kernel, strict, .. } = self;
-        let source = Source::load(&KernelArguments { program: target, formats, named, kernel, strict })?;
+        let Self { formats, named, kernel, strict, inputs, .. } = self;
+        let arguments = KernelArguments { program: target, formats, named, kernel, strict };
+        let given = open(&inputs, self.from)?;
+        let source = match given.is_empty() {
+            true => Source::load(&arguments)?,
+            false => load(&arguments, &given)?.0,
+        };
+        let asked = Asked { dimensions: &self.dimensions, repeat: self.repeat.get(), plan: self.plan };
+        let mut plans: Vec<(&notation::Kernel, Option<(Planned, Facts)>)> = Vec::new();
+        if given.is_empty() {
+            plans.extend(source.kernels.iter().map(|kernel| (kernel, self.plan.by_text(kernel, &self.dimensions))));
+        } else {
+            let kernel = source.single()?;
+            let (planned, notes) = asked.by_data(kernel, given, &source)?;
+            notes.iter().for_each(note);
+            plans.push((kernel, planned));
+        }
         let mut texts = Vec::new();
         let is_for_gpu = self.backend == Target::Cuda;
         let for_cuda =
             backend::cuda::Options { deterministic: self.deterministic, ..backend::cuda::Options::default() };
         let target = if is_for_gpu { concrete::Target::Gpu } else { concrete::Target::Cpu };
-        for kernel in &source.kernels {
+        for (kernel, planned) in &plans {
             let deterministic = self.deterministic;
             let options = schedule::Options { target, deterministic, ..schedule::Options::default() };
             let explained = || {
-                let program = schedule::schedule(kernel, options).map_err(|problems| source.refuse(problems))?;
-                let mut text = program_explanation(kernel, &program);
+                let whole = planned.as_ref().map_or(*kernel, |(planned, _)| &planned.kernel);
+                let program = schedule::schedule(whole, options).map_err(|problems| source.refuse(problems))?;
+                let plan = planned.as_ref().map(|(planned, _)| planning::explained(planned) + "\n");
+                let mut text = plan.unwrap_or_default() + &program_explanation(whole, &program);
                 let compiled = spc_compiler::compile(program).map_err(|problems| source.refuse(problems))?;
                 for compiled in &compiled.kernels {
                     match target {
@@ -78,9 +115,40 @@ impl Explain {
             };
             texts.push(with_stack_for(kernel, explained)?);
         }
-        output::explain(&texts.join("\n"))
+        let plans = plans.iter().map(|(kernel, planned)| {
+            let plan = planned.as_ref().map(|(planned, facts)| planning::as_json(planned, Some(facts)));
+            (kernel.name.clone(), json!(plan))
+        });
+        output::explain_plans(&texts.join("\n"), plans.collect())
     }
 }
+
+/// What a plan is made for.
+struct Asked<'a> {
+    dimensions: &'a [(String, usize)],
+    repeat: usize,
+    plan: PlanArguments,
+}
+
+impl Asked<'_> {
+    /// The plan for inputs, and what is to be said of these.
+    fn by_data(&self, kernel: &notation::Kernel, given: Vec<Given>, source: &Source) -> Result<WithNotes, Failure> {
+        let operands = read(kernel, given, &Progress::new("reading"))?;
+        let options = ProgramOptions {
+            backend: Some(Backend::Interpreter),
+            plan: self.plan.planning(),
+            memory: self.plan.memory,
+            calls: Some(self.repeat),
+            ..ProgramOptions::default()
+        };
+        let program = Program::new(kernel, operands, self.dimensions, &options);
+        let program = program.map_err(|error| refuse(error, kernel, source))?;
+        let planned = program.planned().cloned().zip(program.facts().cloned());
+        Ok((planned, program.wrong_hints()))
+    }
+}
+
+type WithNotes = (Option<(Planned, Facts)>, Vec<String>);
 
 /// An `E` or a `W`, and digits.
 fn is_like_a_code(text: &str) -> bool {

@@ -18,6 +18,7 @@ mod manual;
 mod names;
 mod output;
 mod page;
+mod planning;
 mod progress;
 mod run;
 mod settings;

@@ -30,6 +30,15 @@ pub(crate) fn explain(text: &str) -> Result<(), Failure> {
     if settings::json() { print_json(json!({ "explanation": text })) } else { print(text) }
 }
 
+/// The same of kernels, with what is known of the plan of each by its name: nothing where it is computed as it is written.
+pub(crate) fn explain_plans(text: &str, plans: Map<String, Value>) -> Result<(), Failure> {
+    if !settings::json() {
+        return print(text);
+    }
+    let only = if plans.len() == 1 { plans.values().next().cloned() } else { None };
+    print_json(json!({ "explanation": text, "plan": only, "plans": plans }))
+}
+
 /// Prints an object as the one document of `--json`, with the version of what it means.
 pub(crate) fn print_json(object: Value) -> Result<(), Failure> {
     print(&format!("{}\n", versioned(object)))

@@ -67,7 +67,7 @@ pub(crate) fn advised(memory: *mut u8, size: usize) -> *mut u8 {
     memory
 }
 
-/// Asks for huge pages behind an array that nobody has written to yet.
+/// Asks for huge pages behind an array that was not written to yet.
 pub(crate) fn in_huge_pages<T>(array: &[T]) {
     if size_of_val(array) >= LEAST {
         advise(array.as_ptr().addr(), size_of_val(array));
@@ -135,14 +135,14 @@ fn advise(begin: usize, size: usize) {
 #[cfg(any(not(target_os = "linux"), miri))]
 fn advise(_begin: usize, _size: usize) {}
 
-/// The most bytes for copies of a tensor: half of what is available if it is not said.
-#[cfg(feature = "decompose")]
+/// The most bytes for what is made beside inputs and results: half of what is available if it is not said.
+#[cfg(feature = "compile")]
 pub(crate) fn budget(asked: Option<u64>) -> u64 {
     asked.unwrap_or_else(|| available() / 2)
 }
 
 /// How many bytes of memory the system has to give: what is free, or can be made free. Where it does not say, 4 GB.
-#[cfg(feature = "decompose")]
+#[cfg(feature = "compile")]
 fn available() -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));

@@ -11,12 +11,14 @@
 //! | `baseline` | beside an earlier run |
 //! | `against` | beside what other libraries take |
 //! | `tune` | other schedules, measured |
+//! | `plans` | lines of many factors beside their best splits by hand |
 
 mod against;
 mod baseline;
 mod cases;
 mod data;
 mod page;
+mod plans;
 mod plot;
 mod record;
 mod suite;
@@ -56,7 +58,8 @@ use timing::{Budget, Measuring, Subject};
 /// irrS:0.1; or uniform:100x200x300:5000 (shape and number of entries), and so kronecker and power-law.
 #[derive(Debug, Args)]
 pub(crate) struct Bench {
-    /// What to measure on; some generated tensors if not given
+    /// What to measure on; some generated tensors if not given. `plans` measures lines of many factors beside their best splits by
+    /// hand, on what `third=FILE` and the like say behind it
     #[arg(value_name = "TENSOR", conflicts_with = "expression")]
     tensors: Vec<OsString>,
     /// The kernels: elementwise multiply add scalar ttv ttm mttkrp, of matrices spmv spmm sddmm spgemm; all that fit if not given
@@ -146,11 +149,21 @@ impl Bench {
         }
         let baseline = self.baseline.as_deref().map(Baseline::read).transpose()?;
         let peers = self.against.as_deref().map(Peers::read).transpose()?;
-        let choices = if self.expression.is_none() { Some(self.choices()?) } else { None };
-        let mut findings =
-            Findings { machines: vec![], caches: caches(), records: vec![], refused: vec![], tunings: vec![] };
+        let choices = match self.expression.is_none() && !self.wants_plans() {
+            true => Some(self.choices()?),
+            false => None,
+        };
+        let mut findings = Findings {
+            machines: vec![],
+            caches: caches(),
+            records: vec![],
+            refused: vec![],
+            tunings: vec![],
+            plans: vec![],
+        };
         match &choices {
             Some(choices) => self.suite(choices, &mut findings)?,
+            None if self.wants_plans() => self.plans(&mut findings)?,
             None => self.measure_expression(&mut findings)?,
         }
         self.write(&findings, baseline.as_ref())?;

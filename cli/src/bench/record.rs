@@ -1,5 +1,6 @@
 //! What was measured.
 
+use super::plans::Compared;
 use super::tune::Tuning;
 use serde_json::{Map, Value, json};
 use spc::execute::Around;
@@ -79,6 +80,8 @@ pub(super) struct Findings {
     pub(super) records: Vec<Record>,
     pub(super) refused: Vec<Refused>,
     pub(super) tunings: Vec<Tuning>,
+    /// Lines beside their splits.
+    pub(super) plans: Vec<Compared>,
 }
 
 impl Estimate {
@@ -213,6 +216,7 @@ impl Findings {
             },
             "records": self.records.iter().map(Record::as_json).collect::<Vec<_>>(),
             "refused": self.refused.iter().map(refused).collect::<Vec<_>>(),
+            "plans": self.plans.iter().map(Compared::as_json).collect::<Vec<_>>(),
             "tuned": self.tunings.iter().map(Tuning::as_json).collect::<Vec<_>>(),
         })
     }

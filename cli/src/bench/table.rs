@@ -2,7 +2,7 @@
 
 use super::baseline::Baseline;
 use super::record::{Findings, Record};
-use super::tune;
+use super::{plans, tune};
 use crate::output::{self, bytes, digits};
 use std::fmt::Write;
 
@@ -46,6 +46,7 @@ pub(super) fn text(findings: &Findings, baseline: Option<&Baseline>) -> String {
     }
     text.push_str(NOTES);
     text.push_str(&tune::text(&findings.tunings));
+    text.push_str(&plans::text(&findings.plans));
     text
 }
 

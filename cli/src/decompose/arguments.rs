@@ -112,28 +112,6 @@ fn real(name: &str) -> Result<ElementType, String> {
     found.ok_or_else(unknown)
 }
 
-/// Reads a number of bytes: `500000000`, `500MB`, `4GiB`.
-pub(super) fn bytes(text: &str) -> Result<u64, String> {
-    let digits = text.find(|character: char| !character.is_ascii_digit() && character != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let factor: f64 = match unit.trim().to_ascii_lowercase().as_str() {
-        "" | "b" => 1.0,
-        "k" | "kb" => 1e3,
-        "m" | "mb" => 1e6,
-        "g" | "gb" => 1e9,
-        "t" | "tb" => 1e12,
-        "kib" => f64::from(1 << 10),
-        "mib" => f64::from(1 << 20),
-        "gib" => f64::from(1 << 30),
-        "tib" => (1u64 << 40) as f64,
-        _ => return Err(format!("`{unit}` is no unit of bytes: they are kB, MB, GB, TB, KiB, MiB, GiB, TiB")),
-    };
-    match number.parse::<f64>() {
-        Ok(number) => Ok((number * factor) as u64),
-        Err(_) => Err("it is a number of bytes, as `500000000`, `500MB` or `4GiB`".to_owned()),
-    }
-}
-
 /// Reads a number that is zero or more.
 pub(super) fn tolerance(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
@@ -160,14 +138,6 @@ pub(super) fn only_for(options: &[(&str, bool)], choice: &str) -> Result<(), Fai
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn bytes_have_units() {
-        assert_eq!(bytes("512"), Ok(512));
-        assert_eq!(bytes("1.5kB"), Ok(1500));
-        assert_eq!(bytes("2 GiB"), Ok(2 << 30));
-        assert!(bytes("2 bits").is_err() && bytes("").is_err() && bytes("-3").is_err());
-    }
 
     #[test]
     fn a_checkpoint_is_every_so_many_iterations_or_seconds() {

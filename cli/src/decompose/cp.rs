@@ -1,6 +1,6 @@
 //! `spc cp`: a sum of rank-1 tensors.
 
-use super::arguments::{CheckpointArguments, EngineArguments, OutputArguments, TensorArguments, bytes, tolerance};
+use super::arguments::{CheckpointArguments, EngineArguments, OutputArguments, TensorArguments, tolerance};
 use super::checkpoint::{Checkpoint, Identity, Resumed};
 use super::engine::{Kernels, refuse};
 use super::interrupt::Interrupt;
@@ -12,6 +12,7 @@ use super::start::Init;
 use super::tensor::Given;
 use super::watch::Watch;
 use super::{done_before, ended, is_over};
+use crate::arguments::bytes;
 use crate::failure::Failure;
 use crate::{output, settings};
 use clap::Args;

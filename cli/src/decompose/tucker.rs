@@ -1,8 +1,6 @@
 //! `spc tucker`: a small core, and an orthonormal factor for each mode.
 
-use super::arguments::{
-    CheckpointArguments, EngineArguments, OutputArguments, TensorArguments, bytes, only_for, tolerance,
-};
+use super::arguments::{CheckpointArguments, EngineArguments, OutputArguments, TensorArguments, only_for, tolerance};
 use super::checkpoint::{Identity, Resumed};
 use super::engine::{Kernels, refuse};
 use super::interrupt::Interrupt;
@@ -12,6 +10,7 @@ use super::start::Init;
 use super::tensor::Given;
 use super::watch::Watch;
 use super::{done_before, ended, is_over};
+use crate::arguments::bytes;
 use crate::failure::Failure;
 use crate::output::{self, digits};
 use crate::run::number;

@@ -8,14 +8,15 @@ mod report;
 use crate::arguments::{KernelArguments, NamedFile, dimension, named_file};
 use crate::failure::{Failure, note};
 use crate::files::{InputKind, OutputKind};
+use crate::planning::PlanArguments;
 use crate::progress::Progress;
 use crate::source::Source;
-use crate::{settings, threads};
+use crate::{planning, settings, threads};
 use clap::{Args, ValueEnum};
 use report::Report;
 
 pub(crate) use defaults::{default_format, load};
-pub(crate) use inputs::{literal, notes, of_file, open, read, without_shape};
+pub(crate) use inputs::{Given, literal, notes, of_file, open, read, without_shape};
 pub(crate) use report::{number, on_one_line};
 use spc::execute::{Backend, Error, Program, ProgramError, ProgramOptions, StreamOptions};
 use spc::tensor::{Duplicates, InvalidTensor, PackError};
@@ -67,6 +68,8 @@ pub(crate) struct Run {
     /// Leave alone what `spc bench --tune` has found for such a kernel
     #[arg(long)]
     untuned: bool,
+    #[command(flatten)]
+    plan: PlanArguments,
     /// What several entries of the same index mean
     #[arg(long, value_enum, default_value_t = DuplicatesName::Sum)]
     duplicates: DuplicatesName,
@@ -141,8 +144,10 @@ impl Run {
         }
         let warnings = source.warnings_as_json();
         notes.extend(inputs::notes(&self.inputs, program.assumed_extents()));
+        notes.extend(program.wrong_hints());
         if settings::is_verbose() {
             notes.extend(report::inputs(&program, kernel));
+            notes.extend(program.planned().map(|planned| planning::explained(planned).trim_end().to_owned()));
         }
         notes.iter().for_each(note);
         let report = Report { program: &program, outcome: &outcome, kernel, warnings, read_time, notes: &notes };
@@ -170,6 +175,9 @@ impl Run {
             deterministic: self.deterministic,
             stream,
             tuned: !self.untuned,
+            plan: self.plan.planning(),
+            memory: self.plan.memory,
+            calls: Some(self.repeat.get()),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::{self, digits};
-use crate::settings;
+use crate::{planning, settings};
 use serde_json::{Map, Value, json};
 use spc::complex::c64;
 use spc::execute::{Copied, Outcome, Prepared, Program, Way};
@@ -93,6 +93,16 @@ impl Report<'_> {
             self.other_ways(),
         );
         _ = writeln!(text, "{}", self.call());
+        if let Some(planned) = self.program.planned() {
+            let (cost, written) = (&planned.cost, &planned.written);
+            let operations = planning::scientific;
+            let (planned, written) = (operations(cost.operations), operations(written.operations));
+            let time = milliseconds(self.program.plan_time());
+            _ = writeln!(
+                text,
+                "planned in {time} ms: {planned} operations, as written {written}; `-v` shows the plan, `--plan as_written` takes none"
+            );
+        }
         if let Some(schedule) = self.program.tuned() {
             _ = writeln!(text, "tuned: {}", on_one_line(schedule));
         }
@@ -210,6 +220,8 @@ impl Report<'_> {
             "from_cache": self.program.from_cache(),
             "cache_warnings": spc::execute::cache_warnings().iter().map(ToString::to_string).collect::<Vec<_>>(),
             "tuned": self.program.tuned().map(on_one_line),
+            "plan": self.program.planned().map(|planned| planning::as_json(planned, self.program.facts())),
+            "plan_ms": milliseconds(self.program.plan_time()),
             "read_ms": milliseconds(self.read_time),
             "pack_ms": milliseconds(self.program.pack_time()),
             "convert_ms": milliseconds(self.program.prepare_time(Way::Converted)),

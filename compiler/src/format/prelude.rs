@@ -16,7 +16,7 @@ pub fn format(name: &str, arguments: &[u64], order: usize) -> Result<Format, Dia
     let span = Span::default();
     let arguments = arguments.iter().map(|&number| FormatArgument::Number(number, span)).collect();
     let name = Ident { name: name.to_owned(), span };
-    let named = FormatExpr { fill: None, kind: FormatExprKind::Named { name, arguments }, span };
+    let named = FormatExpr { fill: None, hints: Vec::new(), kind: FormatExprKind::Named { name, arguments }, span };
     resolve::resolve(&named, order, &resolve::Definitions::prelude())
 }
 

@@ -80,6 +80,20 @@ pub struct Tensor {
     pub role: Role,
     /// Whether the text says how it is stored. A temporary of which it does not may never be made.
     pub declared: bool,
+    /// What the text says of its size, for plans.
+    pub hints: Hints,
+}
+
+/// What a text says of the size of a tensor: figures that a plan takes for true where it does not know better. They change no
+/// result.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Hints {
+    /// The stored entries.
+    pub entries: Option<u64>,
+    /// The fibers of the last mode in the order of storage that have entries: of a `csr` matrix, the rows.
+    pub fibers: Option<u64>,
+    /// The extent of each mode; empty where none are said.
+    pub extents: Vec<u64>,
 }
 
 /// The part of a tensor in a kernel.

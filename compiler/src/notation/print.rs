@@ -1,10 +1,10 @@
 //! Checked index notation as text: the language itself, with every sum and every level written out.
 
 use super::check::reduction_name;
-use super::{Access, Assignment, BinaryOperator, Expr, Kernel, Role, Tensor};
+use super::{Access, Assignment, BinaryOperator, Expr, Hints, Kernel, Role, Tensor};
 use crate::ir::{ElementType, Literal};
-use crate::syntax::AssignOperator;
 use crate::syntax::precedence::Precedence;
+use crate::syntax::{AssignOperator, HintKind};
 use std::fmt;
 
 impl fmt::Display for Kernel {
@@ -44,7 +44,23 @@ fn storage(tensor: &Tensor, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         return Ok(());
     }
     write!(f, " {}", tensor.format)?;
-    if tensor.fill.equals(tensor.element.zero()) { Ok(()) } else { write!(f, " fill {}", tensor.fill.text()) }
+    if !tensor.fill.equals(tensor.element.zero()) {
+        write!(f, " fill {}", tensor.fill.text())?;
+    }
+    write!(f, "{}", tensor.hints)
+}
+
+impl fmt::Display for Hints {
+    /// ` nnz 1000000 fibers 20000 extent(1000, 500)`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (kind, number) in [(HintKind::Entries, self.entries), (HintKind::Fibers, self.fibers)] {
+            if let Some(number) = number {
+                write!(f, " {} {number}", kind.name())?;
+            }
+        }
+        let extents: Vec<String> = self.extents.iter().map(u64::to_string).collect();
+        if extents.is_empty() { Ok(()) } else { write!(f, " {}({})", HintKind::Extents.name(), extents.join(", ")) }
+    }
 }
 
 impl Kernel {

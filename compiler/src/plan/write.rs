@@ -5,7 +5,7 @@ use super::normal::Product;
 use super::tree::{Mask, Part, Search, Tree};
 use crate::diagnostics::Span;
 use crate::format::{Format, LevelFormat};
-use crate::notation::{Access, Assignment, Expr, IndexVariable, Kernel, Role, Tensor, TensorId, in_order};
+use crate::notation::{Access, Assignment, Expr, Hints, IndexVariable, Kernel, Role, Tensor, TensorId, in_order};
 use crate::syntax::parse_schedule;
 
 /// The most letters of a name that is made of others.
@@ -145,6 +145,7 @@ impl Writer {
             format_name: None,
             role: Role::Temporary,
             declared: true,
+            hints: Hints::default(),
         };
         self.kernel.tensors.push(tensor);
         let indices = modes.iter().copied().map(IndexVariable).collect();

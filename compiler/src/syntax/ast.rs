@@ -121,10 +121,45 @@ pub struct Parameter {
 pub struct FormatExpr {
     /// The value of a missing entry, where one is written: a number, `true`, `false`, `inf` or `nan`, with or without a `-`.
     pub fill: Option<Box<Expr>>,
+    /// What is said of the tensor's size, for plans.
+    pub hints: Vec<Hint>,
     /// What it says.
     pub kind: FormatExprKind,
     /// Where.
     pub span: Span,
+}
+
+/// `nnz 1e6`, `extent(1000, 500)`: what a plan may take for true of a tensor. It changes no result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hint {
+    /// What it is about.
+    pub kind: HintKind,
+    /// The numbers as they are written.
+    pub numbers: Vec<(String, Span)>,
+    /// The whole hint.
+    pub span: Span,
+}
+
+/// What a hint is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HintKind {
+    /// The stored entries.
+    Entries,
+    /// The fibers of the last mode in the order of storage that have entries.
+    Fibers,
+    /// The extent of each mode.
+    Extents,
+}
+
+impl HintKind {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            HintKind::Entries => "nnz",
+            HintKind::Fibers => "fibers",
+            HintKind::Extents => "extent",
+        }
+    }
 }
 
 /// The three ways to write a format.

@@ -34,6 +34,7 @@ pub enum Rule {
     r#parameter,
     r#declaration,
     r#fill,
+    r#hint,
     r#fill_value,
     r#schedule,
     r#scoped,
@@ -106,6 +107,9 @@ pub enum Rule {
     r#with_keyword,
     r#on_word,
     r#fill_word,
+    r#nnz_word,
+    r#fibers_word,
+    r#extent_word,
     r#min_word,
     r#max_word,
     r#boolean,
@@ -165,6 +169,7 @@ impl Rule {
             Rule::r#parameter,
             Rule::r#declaration,
             Rule::r#fill,
+            Rule::r#hint,
             Rule::r#fill_value,
             Rule::r#schedule,
             Rule::r#scoped,
@@ -237,6 +242,9 @@ impl Rule {
             Rule::r#with_keyword,
             Rule::r#on_word,
             Rule::r#fill_word,
+            Rule::r#nnz_word,
+            Rule::r#fibers_word,
+            Rule::r#extent_word,
             Rule::r#min_word,
             Rule::r#max_word,
             Rule::r#boolean,
@@ -1125,6 +1133,26 @@ impl ::pest::Parser<Rule> for Grammar {
                                                                     .and_then(|state| {
                                                                         state.optional(|state| { self::r#fill(state) })
                                                                     })
+                                                                    .and_then(|state| { super::hidden::skip(state) })
+                                                                    .and_then(|state| {
+                                                                        state
+                                                                            .sequence(|state| {
+                                                                                state
+                                                                                    .optional(|state| {
+                                                                                        self::r#hint(state)
+                                                                                            .and_then(|state| {
+                                                                                                state
+                                                                                                    .repeat(|state| {
+                                                                                                        state
+                                                                                                            .sequence(|state| {
+                                                                                                                super::hidden::skip(state)
+                                                                                                                    .and_then(|state| { self::r#hint(state) })
+                                                                                                            })
+                                                                                                    })
+                                                                                            })
+                                                                                    })
+                                                                            })
+                                                                    })
                                                             })
                                                     })
                                             })
@@ -1136,6 +1164,26 @@ impl ::pest::Parser<Rule> for Grammar {
                                                     .and_then(|state| { super::hidden::skip(state) })
                                                     .and_then(|state| {
                                                         state.optional(|state| { self::r#fill(state) })
+                                                    })
+                                                    .and_then(|state| { super::hidden::skip(state) })
+                                                    .and_then(|state| {
+                                                        state
+                                                            .sequence(|state| {
+                                                                state
+                                                                    .optional(|state| {
+                                                                        self::r#hint(state)
+                                                                            .and_then(|state| {
+                                                                                state
+                                                                                    .repeat(|state| {
+                                                                                        state
+                                                                                            .sequence(|state| {
+                                                                                                super::hidden::skip(state)
+                                                                                                    .and_then(|state| { self::r#hint(state) })
+                                                                                            })
+                                                                                    })
+                                                                            })
+                                                                    })
+                                                            })
                                                     })
                                             })
                                     })
@@ -1158,6 +1206,75 @@ impl ::pest::Parser<Rule> for Grammar {
                                         self::r#fill_word(state)
                                             .and_then(|state| { super::hidden::skip(state) })
                                             .and_then(|state| { self::r#fill_value(state) })
+                                    })
+                            },
+                        )
+                }
+                #[inline]
+                #[allow(non_snake_case, unused_variables)]
+                pub fn r#hint(
+                    state: ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                ) -> ::pest::ParseResult<
+                    ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                > {
+                    state
+                        .rule(
+                            Rule::r#hint,
+                            |state| {
+                                state
+                                    .sequence(|state| {
+                                        self::r#nnz_word(state)
+                                            .or_else(|state| { self::r#fibers_word(state) })
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| { self::r#number(state) })
+                                    })
+                                    .or_else(|state| {
+                                        state
+                                            .sequence(|state| {
+                                                self::r#extent_word(state)
+                                                    .and_then(|state| { super::hidden::skip(state) })
+                                                    .and_then(|state| { self::r#lparen(state) })
+                                                    .and_then(|state| { super::hidden::skip(state) })
+                                                    .and_then(|state| { self::r#number(state) })
+                                                    .and_then(|state| { super::hidden::skip(state) })
+                                                    .and_then(|state| {
+                                                        state
+                                                            .sequence(|state| {
+                                                                state
+                                                                    .optional(|state| {
+                                                                        state
+                                                                            .sequence(|state| {
+                                                                                self::r#comma(state)
+                                                                                    .and_then(|state| { super::hidden::skip(state) })
+                                                                                    .and_then(|state| { self::r#number(state) })
+                                                                            })
+                                                                            .and_then(|state| {
+                                                                                state
+                                                                                    .repeat(|state| {
+                                                                                        state
+                                                                                            .sequence(|state| {
+                                                                                                super::hidden::skip(state)
+                                                                                                    .and_then(|state| {
+                                                                                                        state
+                                                                                                            .sequence(|state| {
+                                                                                                                self::r#comma(state)
+                                                                                                                    .and_then(|state| { super::hidden::skip(state) })
+                                                                                                                    .and_then(|state| { self::r#number(state) })
+                                                                                                            })
+                                                                                                    })
+                                                                                            })
+                                                                                    })
+                                                                            })
+                                                                    })
+                                                            })
+                                                    })
+                                                    .and_then(|state| { super::hidden::skip(state) })
+                                                    .and_then(|state| {
+                                                        state.optional(|state| { self::r#comma(state) })
+                                                    })
+                                                    .and_then(|state| { super::hidden::skip(state) })
+                                                    .and_then(|state| { self::r#rparen(state) })
+                                            })
                                     })
                             },
                         )
@@ -3274,6 +3391,93 @@ impl ::pest::Parser<Rule> for Grammar {
                 }
                 #[inline]
                 #[allow(non_snake_case, unused_variables)]
+                pub fn r#nnz_word(
+                    state: ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                ) -> ::pest::ParseResult<
+                    ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                > {
+                    state
+                        .rule(
+                            Rule::r#nnz_word,
+                            |state| {
+                                state
+                                    .atomic(
+                                        ::pest::Atomicity::Atomic,
+                                        |state| {
+                                            state
+                                                .sequence(|state| {
+                                                    state
+                                                        .match_string("nnz")
+                                                        .and_then(|state| {
+                                                            state
+                                                                .lookahead(false, |state| { self::r#XID_CONTINUE(state) })
+                                                        })
+                                                })
+                                        },
+                                    )
+                            },
+                        )
+                }
+                #[inline]
+                #[allow(non_snake_case, unused_variables)]
+                pub fn r#fibers_word(
+                    state: ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                ) -> ::pest::ParseResult<
+                    ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                > {
+                    state
+                        .rule(
+                            Rule::r#fibers_word,
+                            |state| {
+                                state
+                                    .atomic(
+                                        ::pest::Atomicity::Atomic,
+                                        |state| {
+                                            state
+                                                .sequence(|state| {
+                                                    state
+                                                        .match_string("fibers")
+                                                        .and_then(|state| {
+                                                            state
+                                                                .lookahead(false, |state| { self::r#XID_CONTINUE(state) })
+                                                        })
+                                                })
+                                        },
+                                    )
+                            },
+                        )
+                }
+                #[inline]
+                #[allow(non_snake_case, unused_variables)]
+                pub fn r#extent_word(
+                    state: ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                ) -> ::pest::ParseResult<
+                    ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                > {
+                    state
+                        .rule(
+                            Rule::r#extent_word,
+                            |state| {
+                                state
+                                    .atomic(
+                                        ::pest::Atomicity::Atomic,
+                                        |state| {
+                                            state
+                                                .sequence(|state| {
+                                                    state
+                                                        .match_string("extent")
+                                                        .and_then(|state| {
+                                                            state
+                                                                .lookahead(false, |state| { self::r#XID_CONTINUE(state) })
+                                                        })
+                                                })
+                                        },
+                                    )
+                            },
+                        )
+                }
+                #[inline]
+                #[allow(non_snake_case, unused_variables)]
                 pub fn r#min_word(
                     state: ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
                 ) -> ::pest::ParseResult<
@@ -4296,6 +4500,7 @@ impl ::pest::Parser<Rule> for Grammar {
                     Rule::r#parameter => rules::r#parameter(state),
                     Rule::r#declaration => rules::r#declaration(state),
                     Rule::r#fill => rules::r#fill(state),
+                    Rule::r#hint => rules::r#hint(state),
                     Rule::r#fill_value => rules::r#fill_value(state),
                     Rule::r#schedule => rules::r#schedule(state),
                     Rule::r#scoped => rules::r#scoped(state),
@@ -4368,6 +4573,9 @@ impl ::pest::Parser<Rule> for Grammar {
                     Rule::r#with_keyword => rules::r#with_keyword(state),
                     Rule::r#on_word => rules::r#on_word(state),
                     Rule::r#fill_word => rules::r#fill_word(state),
+                    Rule::r#nnz_word => rules::r#nnz_word(state),
+                    Rule::r#fibers_word => rules::r#fibers_word(state),
+                    Rule::r#extent_word => rules::r#extent_word(state),
                     Rule::r#min_word => rules::r#min_word(state),
                     Rule::r#max_word => rules::r#max_word(state),
                     Rule::r#boolean => rules::r#boolean(state),

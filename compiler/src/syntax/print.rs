@@ -161,7 +161,18 @@ impl Display for FormatExpr {
             FormatExprKind::Map(map) => map.fmt(f),
             FormatExprKind::Named { name, arguments } => with_arguments(name, arguments, f),
         }?;
-        self.fill.as_ref().map_or(Ok(()), |fill| write!(f, " fill {fill}"))
+        self.fill.as_ref().map_or(Ok(()), |fill| write!(f, " fill {fill}"))?;
+        self.hints.iter().try_for_each(|hint| write!(f, " {hint}"))
+    }
+}
+
+impl Display for Hint {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let numbers: Vec<&str> = self.numbers.iter().map(|(text, _)| text.as_str()).collect();
+        match self.kind {
+            HintKind::Extents => write!(f, "{}({})", self.kind.name(), numbers.join(", ")),
+            kind => write!(f, "{} {}", kind.name(), numbers.join(" ")),
+        }
     }
 }
 

@@ -33,6 +33,7 @@
 //! ```
 
 mod arrays;
+mod counts;
 mod expressions;
 mod parallel;
 mod random;
@@ -42,6 +43,7 @@ mod tests;
 mod values;
 
 pub use arrays::ArrayValue;
+pub use counts::{Counts, counted};
 
 use crate::parallel::NoMemory;
 use arrays::{Buffer, Slot};

@@ -49,6 +49,8 @@ mod options;
 mod output;
 #[cfg(all(test, feature = "compile"))]
 mod pipeline;
+#[cfg(feature = "compile")]
+mod planning;
 mod processor;
 #[cfg(feature = "compile")]
 mod program;
@@ -86,7 +88,7 @@ pub use native::NativeBuild;
 #[cfg(feature = "compile")]
 pub use native::{NativeError, NativeKernel};
 #[cfg(feature = "compile")]
-pub use options::ProgramOptions;
+pub use options::{Planning, ProgramOptions};
 pub use processor::{has_wide_vectors, use_wide_vectors};
 #[cfg(feature = "compile")]
 pub use program::{AssumedExtent, Entries, Operand, Program};

@@ -2,9 +2,11 @@
 
 use super::{Backend, Chain, Error, StreamOptions};
 use crate::tensor::Duplicates;
+use crate::{memory, parallel};
 use spc_compiler::backend;
 use spc_compiler::concrete::Target;
 use spc_compiler::ir::Size;
+use spc_compiler::plan::Facts;
 use spc_compiler::schedule;
 
 /// A vector loop, or a sum over a row, of at most so many iterations is compiled for its extent alone.
@@ -27,6 +29,24 @@ pub struct ProgramOptions {
     pub stream: Option<StreamOptions>,
     /// Whether a kernel without a schedule takes one that [`tune`](super::tune) found to be faster, where there is one.
     pub tuned: bool,
+    /// Whether the kernel is computed by the plan that costs least, or as it is written.
+    pub plan: Planning,
+    /// The bytes that temporaries of a plan may take together; half of what the system has free where nothing is said, and no limit
+    /// where the same bits are asked for in every run.
+    pub memory: Option<u64>,
+    /// How often the kernel is expected to run on each set of inputs; once where nothing is said. What is made once for all of these
+    /// runs, as a sorted copy of an operand, costs each of them less the more there are.
+    pub calls: Option<usize>,
+}
+
+/// What a kernel is computed by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Planning {
+    /// The [plan](spc_compiler::plan) that costs least, by what is known of the inputs.
+    #[default]
+    Best,
+    /// The statements as they are written.
+    AsWritten,
 }
 
 impl ProgramOptions {
@@ -45,6 +65,14 @@ impl ProgramOptions {
     pub(super) fn scheduling(&self) -> schedule::Options {
         let (target, deterministic) = (self.target(), self.deterministic);
         schedule::Options { target, deterministic, ..schedule::Options::default() }
+    }
+
+    /// What a planner is to know beside tensors. Where the same bits are asked for on any number of threads, it is not told how many there
+    /// are, nor how much memory.
+    pub(super) fn planning(&self, facts: Facts) -> Facts {
+        let threads = if self.deterministic { 1 } else { parallel::threads() };
+        let memory = if self.deterministic { self.memory } else { Some(memory::budget(self.memory)) };
+        Facts { threads, memory, calls: self.calls.unwrap_or(1).max(1) as f64, ..facts }
     }
 
     /// What loops are scheduled for.

@@ -10,7 +10,8 @@
 
 use super::cache::Cache;
 use super::hash::Fnv128;
-use super::{Backend, Operand, Program, ProgramError, ProgramOptions};
+use super::planning;
+use super::{Backend, Operand, Planning, Program, ProgramError, ProgramOptions};
 use crate::parallel;
 use spc_compiler::concrete::{self};
 use spc_compiler::notation;
@@ -51,17 +52,20 @@ pub fn tune(
     budget: Duration,
 ) -> Result<Tuned, ProgramError> {
     let options = ProgramOptions { tuned: false, ..options.clone() };
+    let plain = Program::new(kernel, inputs.to_vec(), dimensions, &options)?;
+    // Schedules are for the statements of the plan.
+    let whole = planning::kernel(kernel, plain.planned());
+    let options = ProgramOptions { plan: Planning::AsWritten, ..options };
     let program = |kernel: &notation::Kernel| Program::new(kernel, inputs.to_vec(), dimensions, &options);
-    let plain = program(kernel)?;
     let mut plain_time = median(&plain, budget)?;
     let schedule_options = options.scheduling();
     let others = match options.stream {
         Some(_) => Vec::new(),
-        None => alternatives(kernel, schedule_options, &|name| plain.sizes().extent(name)),
+        None => alternatives(whole, schedule_options, &|name| plain.sizes().extent(name)),
     };
     let mut tried = Vec::new();
     for schedule in others {
-        let changed = kernel.with_schedule(schedule.clone());
+        let changed = whole.with_schedule(schedule.clone());
         if let Ok(program) = program(&changed)
             && let Ok(time) = median(&program, budget)
         {
@@ -80,16 +84,16 @@ pub fn tune(
     let is_worth = |(_, time): &&(Schedule, Duration)| time.as_secs_f64() <= WORTH * plain_time.as_secs_f64();
     let best = tried.first().filter(is_worth).cloned();
     if kernel.schedule.is_none() {
-        let place = key(kernel, plain.sizes(), &options);
-        Memory::of_environment().keep(kernel, &place, best.as_ref().map(|(schedule, _)| schedule));
+        let place = key(whole, plain.sizes(), &options);
+        Memory::of_environment().keep(whole, &place, best.as_ref().map(|(schedule, _)| schedule));
     }
     Ok(Tuned { plain: plain_time, tried, best })
 }
 
-/// The schedule that is remembered for a kernel with operands of these sizes.
+/// The schedule that is remembered for a kernel without one of its own, or for what a plan made of it, with operands of these sizes.
 pub(super) fn remembered(kernel: &notation::Kernel, sizes: &Sizes, options: &ProgramOptions) -> Option<Schedule> {
     let is_measured = options.backend != Some(Backend::Interpreter) && options.stream.is_none();
-    let asks = options.tuned && !options.deterministic && kernel.schedule.is_none() && is_measured;
+    let asks = options.tuned && !options.deterministic && is_measured;
     asks.then(|| Memory::of_environment().recall(kernel, &key(kernel, sizes, options)))?
 }
 
@@ -129,10 +133,15 @@ fn key(kernel: &notation::Kernel, sizes: &Sizes, options: &ProgramOptions) -> Fn
     let digits = |number: usize| usize::BITS - number.leading_zeros();
     let extents: Vec<u32> = sizes.extents.iter().map(|(_, extent)| digits(*extent)).collect();
     let entries: Vec<u32> = sizes.entries.iter().map(|&count| digits(count)).collect();
+    // A plan's own schedule is a part of the plan.
+    let names = Names::of(kernel);
+    let planned =
+        kernel.schedule.as_ref().map(|schedule| renamed(schedule, &|name| names.neutral_name(name)).to_string());
     let lines = [
         concat!("spc ", env!("CARGO_PKG_VERSION")).to_owned(),
         format!("{:?} {}", options.target(), parallel::threads()),
-        Names::of(kernel).neutral(kernel).to_string(),
+        names.neutral(kernel).to_string(),
+        planned.unwrap_or_default(),
         format!("{extents:?} {entries:?}"),
     ];
     Fnv128::of(lines.join("\n").as_bytes())

@@ -14,7 +14,7 @@ use spc_compiler::ir::{self, Kernel};
 #[cfg(feature = "cuda")]
 use spc_compiler::schedule;
 #[cfg(feature = "cuda")]
-use spc_compiler::{concrete, diagnostics::Diagnostics, notation, syntax};
+use spc_compiler::{concrete, diagnostics::Diagnostics, notation, plan, syntax};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::OnceLock;
 #[cfg(feature = "cuda")]
@@ -148,7 +148,10 @@ impl StaticKernel {
         let kernels = syntax::parse_program(self.source).and_then(|program| notation::check(&program));
         let [kernel] = &kernels.map_err(problems)?[..] else { return Err(wrong("its text is not one kernel")) };
         let options = schedule::Options { target: concrete::Target::Gpu, ..schedule::Options::default() };
-        let program = schedule::schedule(kernel, options).map_err(problems)?;
+        // The plan that the macro has taken, too.
+        let planned = plan::by_text(kernel);
+        let planned = planned.and_then(|planned| schedule::schedule(&planned.kernel, options).ok());
+        let program = planned.map_or_else(|| schedule::schedule(kernel, options), Ok).map_err(problems)?;
         let chain = Arc::new(Chain::on_gpu(&spc_compiler::compile(program).map_err(problems)?, gpu)?);
         chains.push((key, chain.clone()));
         Ok(chain)

@@ -16,6 +16,7 @@
 
 mod bandwidth;
 mod caches;
+mod facts;
 mod processor;
 mod roofline;
 mod sizes;
@@ -23,5 +24,6 @@ mod summary;
 
 pub use bandwidth::{Effort, Machine, Point};
 pub use caches::{Cache, caches};
+pub use facts::tensor_facts;
 pub use sizes::{sizes, tensor_size};
 pub use summary::Summary;

@@ -53,6 +53,19 @@ pub enum IndexArray {
     U64(Shared<u64>),
 }
 
+impl IndexArray {
+    /// Which array it is, for one who does not keep it.
+    #[cfg(feature = "compile")]
+    pub(crate) fn identity(&self) -> std::sync::Weak<dyn std::any::Any + Send + Sync> {
+        match self {
+            IndexArray::U8(elements) => elements.identity(),
+            IndexArray::U16(elements) => elements.identity(),
+            IndexArray::U32(elements) => elements.identity(),
+            IndexArray::U64(elements) => elements.identity(),
+        }
+    }
+}
+
 /// Evaluates an expression with the elements of an [`IndexArray`] as a slice of their own type.
 macro_rules! with_indices {
     ($array:expr, |$slice:ident| $body:expr) => {

@@ -27,7 +27,7 @@ impl AnyTensor {
             let mut goes_on = true;
             return self.walk().each(&mut |index, position| goes_on = goes_on && visit(index, position));
         }
-        let expansion = Expansion { tensor: self, layout: self.level_layout() };
+        let expansion = Expansion::of(self);
         let mut index = vec![0; self.order()];
         for begin in (0..self.values.len()).step_by(BLOCK) {
             let range = begin..self.values.len().min(begin + BLOCK);
@@ -46,7 +46,7 @@ impl AnyTensor {
 
     /// The number of entries, where positions may be padding.
     pub(super) fn count_entries(&self) -> usize {
-        let expansion = Expansion { tensor: self, layout: self.level_layout() };
+        let expansion = Expansion::of(self);
         let count = |range: Range<usize>| {
             let length = range.len();
             let (_, is_entry) = expansion.block(range);
@@ -60,7 +60,7 @@ impl AnyTensor {
         if !self.is_plain() {
             return self.walk().find_padding(found);
         }
-        let expansion = Expansion { tensor: self, layout: self.level_layout() };
+        let expansion = Expansion::of(self);
         tasks::first(&tasks::ranges(self.values.len(), BLOCK), &|range| {
             let (_, is_entry) = expansion.block(range.clone());
             let mut padding = range.zip(is_entry?).filter(|(_, is_entry)| !is_entry);
@@ -158,7 +158,7 @@ impl AnyTensor {
             false => memory::try_zeroed(count).map(Indices::U64),
         };
         let mut indices = self.shape.iter().map(narrow).map(zeros).collect::<Result<Vec<Indices>, _>>()?;
-        let expansion = Expansion { tensor: self, layout: self.level_layout() };
+        let expansion = Expansion::of(self);
         let is_computed = !expansion.layout.stores_modes();
         let flags = if is_computed { count } else { 0 };
         let mut is_entry = memory::try_room(flags)?;
@@ -216,14 +216,18 @@ fn locate_below(
 }
 
 /// Finds the indices of ranges of entries, from the last level up.
-struct Expansion<'a> {
+pub(super) struct Expansion<'a> {
     tensor: &'a AnyTensor,
     layout: Layout,
 }
 
-impl Expansion<'_> {
+impl<'a> Expansion<'a> {
+    pub(super) fn of(tensor: &'a AnyTensor) -> Self {
+        Self { tensor, layout: tensor.level_layout() }
+    }
+
     /// The index of each position in each mode; and which of them are entries, where there is padding.
-    fn block(&self, range: Range<usize>) -> (Vec<Vec<u64>>, Option<Vec<bool>>) {
+    pub(super) fn block(&self, range: Range<usize>) -> (Vec<Vec<u64>>, Option<Vec<bool>>) {
         let count = range.len();
         let mut stored = vec![Vec::new(); self.layout.depth()];
         self.expand(range, |level, column| stored[level].extend_from_slice(column));

@@ -81,6 +81,9 @@ pub const DIVISION_BY_MISSING: Code = Code::error(306);
 /// An element of the result that is assigned several times.
 pub const ASSIGNED_AGAIN: Code = Code::error(309);
 
+/// A hint on the size of a tensor that can't be.
+pub const WRONG_HINT: Code = Code::error(310);
+
 /// Values that meet at a computed index of a result whose fill value takes part.
 pub const COMPUTED_RESULT_NOT_YET: Code = Code::error(402);
 /// Operands of different element types.
@@ -860,6 +863,29 @@ Correct:
 
     fn polynomials(a: dense, b: dense) -> c: dense {
         c(i + j) += a(i) * b(j);
+    }
+",
+    },
+    Entry {
+        code: WRONG_HINT,
+        title: "a hint that no tensor can keep",
+        explanation: "
+Behind its format a declaration may say how large a tensor is expected to be: `nnz 1e6`, its stored entries; `fibers 2e4`, the
+fibers of the mode that is stored last which have entries; `extent(1000, 500)`, the extent of each mode. Plans that are made
+without the data are for these figures; results never depend on them. They are whole numbers, each is said once, and they fit
+one another: no more fibers than entries, no more entries than places, an extent for each mode. A dense tensor stores every
+element, so it has extents only.
+
+Wrong:
+
+    fn product(A: csr nnz 500 extent(10, 10), x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+    }
+
+Correct:
+
+    fn product(A: csr nnz 50 extent(10, 10), x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
     }
 ",
     },

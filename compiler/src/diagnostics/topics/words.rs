@@ -111,6 +111,20 @@ function of values is defined by `fn NAME(…) = …;`: a call stands for the ex
     fn step(G: csr fill inf, d: dense) -> e: dense { e(j) min= d(i) + G(i, j); }
 ",
     ),
+    (
+        Kind::Word,
+        "nnz",
+        &["hint", "hints"],
+        "a hint behind a format: about how many entries the tensor stores",
+        "So `fibers` says how many fibers of the mode that is stored last have entries (of a `csr` matrix, the rows that are not empty), \
+         and `extent(…)` how large each mode is. Plans that are made without the data, as by `tensor_kernel!`, are for these \
+         figures. They change no result, and they fix nothing: inputs of other sizes are taken, too.
+
+    fn ttmc(X: csf nnz 1e6 fibers 2e4 extent(900, 900, 500), V: dense extent(900, 16), W: dense extent(500, 16)) -> Y: dense {
+        Y(i, q, r) = X(i, j, k) * V(j, q) * W(k, r);
+    }
+",
+    ),
     (Kind::Word, "true", &["false"], "a truth value, an element of `bool`", ""),
     (
         Kind::Word,

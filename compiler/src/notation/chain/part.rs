@@ -2,7 +2,7 @@
 
 use crate::format::Format;
 use crate::notation::check::{temporary_fill, temporary_format};
-use crate::notation::{Access, Assignment, Expr, IndexVariable, Kernel, Role, Tensor, TensorId};
+use crate::notation::{Access, Assignment, Expr, Hints, IndexVariable, Kernel, Role, Tensor, TensorId};
 
 /// Puts a new temporary in the place of a part of what `of` is assigned; gives the statement that makes it.
 pub(super) fn take(kernel: &mut Kernel, of: &Access, place: &mut Expr) -> Assignment {
@@ -18,6 +18,7 @@ pub(super) fn take(kernel: &mut Kernel, of: &Access, place: &mut Expr) -> Assign
         format_name: None,
         role: Role::Temporary,
         declared: false,
+        hints: Hints::default(),
     };
     kernel.tensors.push(part);
     let id = TensorId(kernel.tensors.len() - 1);

@@ -18,7 +18,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes
 use crate::format::Format;
 use crate::ir::tables::monoid::{LEFT, RIGHT};
 use crate::ir::{self, Definition, ElementType, Literal, ReduceOperator, Type, constant};
-use crate::notation::{self, Role, Tensor};
+use crate::notation::{self, Hints, Role, Tensor};
 use crate::syntax::{
     Access, AssignOperator, Expr, ExprKind, FunctionDefinition, Ident, Index, Item, Kernel, MAXIMUM_DEPTH,
     MonoidDefinition, Program, error,
@@ -461,6 +461,7 @@ fn define(monoid: &MonoidDefinition, body: &Expr, element: ElementType) -> Resul
         format_name: None,
         role: Role::Input,
         declared: true,
+        hints: Hints::default(),
     };
     let tensors: Vec<Tensor> = monoid.parameters.iter().map(scalar).collect();
     let mut found = Diagnostics::new();

@@ -7,6 +7,7 @@ mod define;
 mod division;
 mod expression;
 mod functions;
+mod hints;
 mod index;
 mod indices;
 mod kernel;

@@ -1,6 +1,7 @@
 //! Orders from use, formats from orders: declarations to tensors.
 
 use super::declaration::{Declaration, Origin};
+use super::hints;
 use super::literal;
 use super::problems::Problems;
 use super::uses::Use;
@@ -29,6 +30,7 @@ pub(super) fn check(
             span: declaration.span,
             element,
             fill: fill(declaration, body, element, problems),
+            hints: hints::check(declaration, &format, problems),
             format,
             format_name: declaration.format.and_then(resolve::name),
             role: declaration.role,

@@ -178,10 +178,31 @@ impl Builder {
                         format.fill = Some(Box::new(self.value(value)));
                     }
                 }
+                Rule::hint => {
+                    let hint = self.hint(pair);
+                    if let Some(format) = &mut format {
+                        format.hints.push(hint);
+                    }
+                }
                 _ => {}
             }
         }
         (element, format)
+    }
+
+    /// `nnz 1e6`
+    fn hint(&mut self, pair: Pair) -> Hint {
+        let span = self.span(&pair);
+        let (mut kind, mut numbers) = (HintKind::Entries, Vec::new());
+        for pair in pair.into_inner() {
+            match pair.as_rule() {
+                Rule::fibers_word => kind = HintKind::Fibers,
+                Rule::extent_word => kind = HintKind::Extents,
+                Rule::number => numbers.push((pair.as_str().to_owned(), self.span(&pair))),
+                _ => {}
+            }
+        }
+        Hint { kind, numbers, span }
     }
 
     pub(super) fn schedule(&mut self, pair: Pair) -> Schedule {
@@ -264,7 +285,7 @@ impl Builder {
                 FormatExprKind::Named { name, arguments }
             }
         };
-        Some(FormatExpr { fill: None, kind, span })
+        Some(FormatExpr { fill: None, hints: Vec::new(), kind, span })
     }
 
     fn map(&mut self, pair: Pair) -> FormatMap {

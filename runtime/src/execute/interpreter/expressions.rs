@@ -1,6 +1,7 @@
 //! Expressions, and access to elements.
 
 use super::Machine;
+use super::counts;
 use super::values::{self, Result, Value, problem};
 use spc_compiler::format::interleave;
 use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Factor, ReduceOperator, Term, Type};
@@ -133,6 +134,7 @@ impl Machine<'_> {
         let wide = if is_wide { Type::Element(ElementType::F64) } else { Type::of(element) };
         let mut total = values::identity(operator, wide)?;
         for place in places {
+            counts::add(|counts| counts.walked += 1);
             let mut is_filling = false;
             for factor in factors {
                 is_filling |= self.is_filling(*factor, place)?;

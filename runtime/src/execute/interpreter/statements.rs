@@ -1,12 +1,13 @@
 //! Statements.
 
 use super::arrays::Slot;
+use super::counts;
 use super::random::Shuffled;
 use super::values::{self, Result, Value, problem};
 use super::{ArrayValue, Machine};
 use crate::parallel;
 use spc_compiler::format::interleave::Spread;
-use spc_compiler::ir::{ArrayId, BinaryOperator, Expr, ReduceOperator, Statement, VariableId, Walk};
+use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, Expr, ReduceOperator, Statement, VariableId, Walk};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Machine<'_> {
@@ -77,6 +78,7 @@ impl Machine<'_> {
             }
             Statement::While(condition, body) => {
                 while self.eval(condition)?.truth()? {
+                    counts::add(|counts| counts.walked += 1);
                     self.block(body)?;
                 }
             }
@@ -88,6 +90,7 @@ impl Machine<'_> {
     }
 
     fn counted(&mut self, variable: VariableId, begin: u64, end: u64, vector: bool, body: &[Statement]) -> Result<()> {
+        counts::add(|counts| counts.walked += end.saturating_sub(begin));
         if vector {
             for offset in Shuffled::new(end.saturating_sub(begin), &mut self.random) {
                 self.variables[variable.index()] = Value::Index(begin + offset);
@@ -111,6 +114,7 @@ impl Machine<'_> {
                     return problem(format!("{}[{place}] is not greater than the one before", self.name(walk.array)));
                 }
                 elements.insert(element, place);
+                counts::add(|counts| counts.walked += 1);
             }
         }
         let [one, other] = elements;
@@ -132,7 +136,15 @@ impl Machine<'_> {
         self.block(otherwise).map_err(|problem| problem.within("else".to_owned()))
     }
 
+    /// Counts elements that an array is given.
+    fn written(&self, array: ArrayId, change: impl FnOnce(&mut counts::Counts)) {
+        if matches!(self.kernel.array(array).element, ArrayElement::Value(_)) {
+            counts::add(change);
+        }
+    }
+
     fn store(&mut self, array: ArrayId, index: &Expr, value: &Expr) -> Result<()> {
+        self.written(array, |counts| counts.updates += 1);
         let (index, value) = (self.index(index)?, self.eval(value)?);
         let element = self.place(array, index)?;
         self.check_write(array, element)?;
@@ -143,6 +155,7 @@ impl Machine<'_> {
     }
 
     fn reduce(&mut self, array: ArrayId, index: &Expr, operator: ReduceOperator, value: &Expr) -> Result<()> {
+        self.written(array, |counts| counts.updates += 1);
         let (index, value) = (self.index(index)?, self.eval(value)?);
         let element = self.place(array, index)?;
         self.check_write(array, element)?;
@@ -172,6 +185,7 @@ impl Machine<'_> {
     }
 
     fn allocate(&mut self, array: ArrayId, length: u64, fill: Value) -> Result<()> {
+        self.written(array, |counts| counts.filled += length);
         let buffer = &mut self.buffers[array.index()];
         let element = self.kernel.array(array).element;
         if buffer.data.holds(element) {
@@ -228,6 +242,7 @@ impl Machine<'_> {
 
     fn fill(&mut self, array: ArrayId, value: &Expr) -> Result<()> {
         let value = self.eval(value)?;
+        self.written(array, |counts| counts.filled += self.length(array));
         for index in 0..self.length(array) {
             let element = self.place(array, index)?;
             self.check_write(array, element)?;
@@ -295,6 +310,7 @@ impl Machine<'_> {
     }
 
     fn append(&mut self, array: ArrayId, count: u64, value: Value) -> Result<()> {
+        self.written(array, |counts| counts.filled += count);
         let buffer = self.slots[array.index()].buffer;
         let result = self.buffers[buffer].data.extend(count, value);
         result.map_err(|problem| problem.about(self.name(array)))

@@ -1,5 +1,5 @@
 use super::parallel::Chunk;
-use super::{ArrayValue, Fault, Machine, Options, run};
+use super::{ArrayValue, Counts, Fault, Machine, Options, counted, run};
 use crate::execute::testing::{csr as csr_format, matrix, values, vector};
 use crate::execute::{Call, interpreted};
 use crate::tensor::AnyTensor;
@@ -535,4 +535,29 @@ fn lowered(text: &str, sparse: &[&str]) -> Verified<Kernel> {
         .kernels
         .remove(0)
         .kernel
+}
+
+#[test]
+fn what_a_kernel_does_is_counted() {
+    let text = "kernel double {
+      dimension d0 i runtime
+      tensor t0 x f64 [dense] (d0) input
+      tensor t1 y f64 [dense] (d0) output dense zero
+      array a0 x_vals f64 values t0
+      array a1 y_vals f64 values t1
+      variable v0 i index
+      body { for v0 in 0..d0 { a1[v0] = 2.0f64 * a0[v0] + 1.0f64 } }
+    }";
+    let kernel = kernel(text);
+    let once = || {
+        let mut arrays = [ArrayValue::F64(vec![1.0, 2.0, 3.0]), ArrayValue::F64(vec![0.0; 3])];
+        run(&kernel, &[3], &mut arrays, &Options::default()).unwrap();
+    };
+    let each = Counts { operations: 6, updates: 3, walked: 3, filled: 0 };
+    let ((_, inner), outer) = counted(|| {
+        once();
+        counted(once)
+    });
+    assert_eq!(inner, each);
+    assert_eq!((outer.operations, outer.total()), (12, 2 * each.total()), "what runs inside counts outside, too");
 }

@@ -1,5 +1,6 @@
 //! Values and what operators make of them.
 
+use super::counts;
 use spc_compiler::format::interleave::Spread;
 use spc_compiler::ir::tables::monoid::{LEFT, RIGHT};
 use spc_compiler::ir::{
@@ -124,6 +125,7 @@ impl Value {
 }
 
 pub(super) fn unary(operator: UnaryOperator, operand: Value) -> Result<Value> {
+    counts::operation(operand);
     Ok(match (operator, operand) {
         (UnaryOperator::Not, Value::Bool(a)) => Value::Bool(!a),
         (UnaryOperator::Negate, Value::F64(a)) => Value::F64(-a),
@@ -216,6 +218,7 @@ macro_rules! of_complex {
 
 /// Both operands are values already: `&&` and `||` do not stop early here.
 pub(super) fn binary(operator: BinaryOperator, left: Value, right: Value) -> Result<Value> {
+    counts::operation(left);
     match (left, right) {
         (Value::Index(a), Value::Index(b)) => of_indices(operator, a, b),
         (Value::F64(a), Value::F64(b)) => of_floats!(F64, operator, a, b),
@@ -308,6 +311,7 @@ macro_rules! of_complex_number {
 }
 
 pub(super) fn call(function: Function, arguments: &[Value]) -> Result<Value> {
+    arguments.first().copied().into_iter().for_each(counts::operation);
     let value = match (function, arguments) {
         (Function::Min, &[a, b]) => return minimum(a, b),
         (Function::Max, &[a, b]) => return maximum(a, b),

@@ -15,9 +15,12 @@ pub use output::{Outputs, Targets};
 
 use super::flow::lent;
 use super::options::{fix_vector_extents, runner};
+use super::planning;
 use super::stack::with_stack_for;
 use super::typed::write_into;
-use super::{Backend, Chain, Error, Executable, NativeError, NativeKernel, Outcome, ProgramError, ProgramOptions};
+use super::{
+    Backend, Chain, Error, Executable, NativeError, NativeKernel, Outcome, Planning, ProgramError, ProgramOptions,
+};
 use crate::parallel;
 use crate::tensor::AnyTensor;
 #[cfg(not(feature = "pretty"))]
@@ -28,6 +31,7 @@ use spc_compiler::diagnostics::{Diagnostic, Diagnostics, suggest};
 use spc_compiler::format::resolve::Definitions;
 use spc_compiler::ir::{Source, Tensor};
 use spc_compiler::notation::{self, FormatOption};
+use spc_compiler::plan::Planned;
 use spc_compiler::schedule;
 use spc_compiler::{Compiled, backend, syntax};
 use std::time::{Duration, Instant};
@@ -123,6 +127,18 @@ impl KernelBuilder {
     /// Every call with the same inputs gives the same bits, on any number of threads.
     pub fn deterministic(mut self) -> Self {
         self.options.deterministic = true;
+        self
+    }
+
+    /// Whether the kernel is computed by the plan that costs least, as far as its text tells, or as it is written.
+    pub fn plan(mut self, plan: Planning) -> Self {
+        self.options.plan = plan;
+        self
+    }
+
+    /// The bytes that temporaries of a plan may take together.
+    pub fn memory(mut self, bytes: u64) -> Self {
+        self.options.memory = Some(bytes);
         self
     }
 
@@ -256,7 +272,16 @@ impl Kernel {
         link: Option<Link<'_>>,
     ) -> Result<Self, ProgramError> {
         let start = Instant::now();
-        let mut concrete = schedule::schedule(kernel, options.scheduling()).map_err(ProgramError::Schedule)?;
+        let planned = planning::by_text(kernel, dimensions, options);
+        let scheduled = |planned: &Planned| schedule::schedule(&planned.kernel, options.scheduling()).ok();
+        let keeps_names = |program: &schedule::Program| {
+            dimensions.iter().all(|(name, _)| program.interface.extents_called(name).is_ok())
+        };
+        let planned = planned.as_ref().and_then(scheduled).filter(keeps_names);
+        let mut concrete = match planned {
+            Some(concrete) => concrete,
+            None => schedule::schedule(kernel, options.scheduling()).map_err(ProgramError::Schedule)?,
+        };
         let mut extents = vec![None; concrete.interface.extents.len()];
         for (name, extent) in dimensions {
             let places =

@@ -34,6 +34,7 @@ pub use assumed::AssumedExtent;
 pub use operand::{Entries, Operand};
 
 use super::options::{self, ProgramOptions};
+use super::planning;
 use super::stack::with_stack_for;
 use super::tuning::{self, Sizes};
 use super::{
@@ -44,9 +45,11 @@ use crate::tensor::AnyTensor;
 use spc_compiler::concrete::{self, Target, TensorKind};
 use spc_compiler::diagnostics::{Diagnostic, suggest};
 use spc_compiler::notation;
+use spc_compiler::plan::{Facts, Planned};
 use spc_compiler::schedule;
 use spc_compiler::schedule::Stream;
 use spc_compiler::syntax::{self, Schedule};
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 /// A kernel that is compiled for the sizes of its inputs, and the inputs in the formats that it declares.
@@ -60,6 +63,11 @@ pub struct Program {
     dimensions: Vec<(String, usize)>,
     assumed: Vec<AssumedExtent>,
     sizes: Sizes,
+    /// The plan that was taken, and what it was made from.
+    planned: Option<(Planned, Facts)>,
+    plan_time: Duration,
+    /// The parameters of which the text says how large they are.
+    hinted: Vec<notation::Tensor>,
     tuned: Option<Schedule>,
     warnings: Vec<Diagnostic>,
     prepared: Vec<Prepared>,
@@ -95,19 +103,9 @@ impl Program {
         let schedule_time = start.elapsed();
         let mut operands = by_tensor(&concrete.interface, inputs)?;
         let mut extents = extents::resolve(&concrete.interface, &operands, dimensions)?;
-        let sizes = Sizes::of(&concrete.interface, &extents, &operands);
-        let mut tuned = None;
-        if let Some(schedule) = tuning::remembered(kernel, &sizes, options) {
-            let changed = kernel.with_schedule(schedule.clone());
-            // An older compiler may have kept to what this one refuses.
-            if let Ok(program) = schedule::schedule(&changed, schedule_options) {
-                extents = extents::resolve(&program.interface, &operands, dimensions)?;
-                (concrete, tuned) = (program, Some(schedule));
-            }
-        }
         let interface = &concrete.interface;
+        let sizes = Sizes::of(interface, &extents, &operands);
         let assumed = assumed::assumed(interface, &operands, dimensions, &extents);
-        let dimensions = undetermined(interface, &extents);
 
         full::check_memory(kernel, &concrete, &extents)?;
         let mut packed = Vec::new();
@@ -121,17 +119,47 @@ impl Program {
                 prepared.extend(way.map(|way| Prepared { way, copied: copied(start.elapsed()) }));
             }
         }
-        let whole = tuned.as_ref().map_or_else(|| kernel.clone(), |schedule| kernel.with_schedule(schedule.clone()));
         let comes_in_parts = options.stream.is_some() || concrete.stream.is_some();
+
+        // What is known by now, the first schedule did not know.
+        let start = Instant::now();
+        let operands: Vec<Option<Operand>> = packed.iter().cloned().map(|tensor| Some(tensor.into())).collect();
+        let mut planned = match comes_in_parts {
+            true => None,
+            false => planning::by_data(kernel, interface, &extents, &packed, options),
+        };
+        if let Some((found, _)) = &planned {
+            match again(&found.kernel, &concrete, &operands, dimensions, options) {
+                Some(scheduled) => (concrete, extents) = scheduled,
+                None => planned = None,
+            }
+        }
+        let plan_time = start.elapsed();
+        let whole = planning::kernel(kernel, planned.as_ref().map(|(planned, _)| planned));
+        let remembered = match kernel.schedule {
+            None => tuning::remembered(whole, &sizes, options),
+            Some(_) => None,
+        };
+        let mut tuned = None;
+        let mut whole = Cow::Borrowed(whole);
+        if let Some(schedule) = remembered {
+            let changed = whole.with_schedule(schedule.clone());
+            // An older compiler may have kept to what this one refuses.
+            if let Some(scheduled) = again(&changed, &concrete, &operands, dimensions, options) {
+                (concrete, extents) = scheduled;
+                (whole, tuned) = (Cow::Owned(changed), Some(schedule));
+            }
+        }
+        let dimensions = undetermined(&concrete.interface, &extents);
         let start = Instant::now();
         let known = if comes_in_parts { None } else { pattern::found(&whole, &concrete.interface, &mut packed) };
         let compare_time = start.elapsed();
 
         let start = Instant::now();
-        let again = known.and_then(|kernel| schedule::schedule(&kernel, schedule_options).ok());
+        let alike = known.and_then(|kernel| schedule::schedule(&kernel, schedule_options).ok());
         // What can't be walked together is walked apart.
-        if let Some(again) = again.filter(|again| again.interface.extents == concrete.interface.extents) {
-            concrete = again;
+        if let Some(alike) = alike.filter(|alike| alike.interface.extents == concrete.interface.extents) {
+            concrete = alike;
         }
         options::fix_vector_extents(&mut concrete, &extents.iter().copied().map(Some).collect::<Vec<_>>());
         let compiled = Kernel::of_concrete(concrete, options, None)?;
@@ -152,6 +180,14 @@ impl Program {
             dimensions,
             assumed,
             sizes,
+            planned,
+            plan_time,
+            hinted: kernel
+                .tensors
+                .iter()
+                .filter(|tensor| tensor.hints != notation::Hints::default())
+                .cloned()
+                .collect(),
             tuned,
             warnings: kernel.warnings.clone(),
             prepared,
@@ -194,6 +230,28 @@ impl Program {
         &self.assumed
     }
 
+    /// The plan that was taken, where another than the text was: see [`plan`](mod@spc_compiler::plan).
+    pub fn planned(&self) -> Option<&Planned> {
+        self.planned.as_ref().map(|(planned, _)| planned)
+    }
+
+    /// What the plan was made from, where one was taken.
+    pub fn facts(&self) -> Option<&Facts> {
+        self.planned.as_ref().map(|(_, facts)| facts)
+    }
+
+    /// The hints in the text that are ten times more or less than what the inputs have, a line each.
+    pub fn wrong_hints(&self) -> Vec<String> {
+        let declared = |name: &str| self.hinted.iter().find(|tensor| tensor.name == name);
+        let hinted = self.inputs().filter_map(|(name, tensor)| Some((declared(name)?, tensor)));
+        hinted.flat_map(|(declared, tensor)| planning::wrong_hints(declared, tensor)).collect()
+    }
+
+    /// How long it took to look at the entries of inputs and to plan.
+    pub fn plan_time(&self) -> Duration {
+        self.plan_time
+    }
+
     /// The schedule that was remembered and taken, where one was.
     pub fn tuned(&self) -> Option<&Schedule> {
         self.tuned.as_ref()
@@ -218,7 +276,7 @@ impl Program {
         self.kernel.backend()
     }
 
-    /// Why the kernel runs in the interpreter, where nobody asked for that.
+    /// Why the kernel runs in the interpreter, where that was not asked for.
     pub fn fallback(&self) -> Option<&NativeError> {
         self.kernel.fallback()
     }
@@ -263,6 +321,25 @@ impl Program {
     pub fn from_cache(&self) -> bool {
         self.kernel.from_cache()
     }
+}
+
+/// The kernel as something else has changed it, scheduled, with its extents; nothing where it takes other inputs than before, or can't be
+/// scheduled.
+fn again(
+    changed: &notation::Kernel,
+    before: &schedule::Program,
+    operands: &[Option<Operand>],
+    dimensions: &[(String, usize)],
+    options: &ProgramOptions,
+) -> Option<(schedule::Program, Vec<usize>)> {
+    let program = schedule::schedule(changed, options.scheduling()).ok()?;
+    let inputs = |program: &schedule::Program| -> Vec<_> {
+        program.interface.tensors.iter().map(|tensor| (tensor.name.clone(), tensor.format.clone())).collect()
+    };
+    let is_known = |(name, _): &&(String, usize)| program.interface.extents_called(name).is_ok();
+    let dimensions: Vec<(String, usize)> = dimensions.iter().filter(is_known).cloned().collect();
+    let extents = extents::resolve(&program.interface, operands, &dimensions).ok()?;
+    (inputs(&program) == inputs(before) && program.results == before.results).then_some((program, extents))
 }
 
 /// The input that comes in parts, by the options or else by the kernel's schedule.

@@ -19,6 +19,7 @@ pub use module::FIXED_EXTENTS;
 
 use crate::diagnostics::{self, Diagnostic, Diagnostics};
 use crate::notation;
+use crate::plan;
 use crate::schedule;
 use crate::syntax;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -33,7 +34,7 @@ const MAXIMUM_INDICES: usize = 128;
 /// # Errors
 /// What the scheduler can't do yet.
 pub fn expand(kernel: &notation::Kernel, program: &syntax::Program, name: Span) -> Result<TokenStream, Diagnostics> {
-    let scheduled = schedule::schedule(kernel, schedule::Options::default())?;
+    let scheduled = scheduled(kernel)?;
     if kernel.schedule.is_some() {
         // Its versions are compiled one by one: what passes can't make of loops is refused here.
         crate::compile(scheduled.clone())?;
@@ -41,6 +42,13 @@ pub fn expand(kernel: &notation::Kernel, program: &syntax::Program, name: Span) 
     let functions = wrappers::wrappers(kernel, name, None);
     let module = module::module(scheduled, &module_name(&kernel.name), &source(program, &kernel.name));
     Ok(quote! { #functions #module })
+}
+
+/// The loops of a kernel, by the plan that its text alone gives.
+fn scheduled(kernel: &notation::Kernel) -> Result<schedule::Program, Diagnostics> {
+    let planned = plan::by_text(kernel);
+    let planned = planned.and_then(|planned| schedule::schedule(&planned.kernel, schedule::Options::default()).ok());
+    planned.map_or_else(|| schedule::schedule(kernel, schedule::Options::default()), Ok)
 }
 
 /// The expansion of `tensor_kernel! { … }`. What is wrong with the tokens becomes `compile_error!`s at them.
