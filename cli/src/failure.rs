@@ -16,7 +16,7 @@ pub(crate) enum Failure {
     Usage(Box<Problem>),
     /// What the command has printed says what is wrong.
     Reported,
-    /// Nobody reads the standard output any more.
+    /// The standard output is closed at its other end.
     BrokenPipe,
 }
 
@@ -122,7 +122,7 @@ impl Display for Failure {
             Failure::Refused(problem) | Failure::Usage(problem) => f.write_str(problem.message.trim_end()),
             Failure::Rendered(text, _) => f.write_str(text.trim_end()),
             Failure::Reported => f.write_str("it is in what was printed"),
-            Failure::BrokenPipe => f.write_str("nobody reads the output"),
+            Failure::BrokenPipe => f.write_str("the output is closed at its other end"),
         }
     }
 }

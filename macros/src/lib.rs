@@ -40,7 +40,7 @@ use std::path::{Path, PathBuf};
 /// ```
 ///
 /// `<T>` stands for each number type that the operators take: `f64`, `f32`, `i32`, `i64`, `u8`, `c32`, `c64`. Each is a kernel of its
-/// own, as if it had been written for that type; a call with another is an error of rustc that lists them. Loops that nobody calls
+/// own, as if it had been written for that type; a call with another is an error of rustc that lists them. Loops that are never called
 /// are compiled no further than to check them, unless the function is public in a library: list the types there.
 ///
 /// Results begin as their fill value in both functions, whatever the operator: `y(i) += A(i, j) * x(j)` does not add to what `name_into`

@@ -67,7 +67,7 @@ pub(crate) fn advised(memory: *mut u8, size: usize) -> *mut u8 {
     memory
 }
 
-/// Asks for huge pages behind an array that nobody has written to yet.
+/// Asks for huge pages behind an array that was not written to yet.
 pub(crate) fn in_huge_pages<T>(array: &[T]) {
     if size_of_val(array) >= LEAST {
         advise(array.as_ptr().addr(), size_of_val(array));

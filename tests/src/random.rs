@@ -1,4 +1,4 @@
-//! Random programs: expressions, formats, shapes and data that nobody would think of.
+//! Random programs: expressions, formats, shapes and data that no person would write.
 //!
 //! A program prints as a [case](crate::case), so that what fails can be kept. [`Program::shrink`] finds a smaller program that
 //! fails in the same way.

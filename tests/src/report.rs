@@ -27,7 +27,7 @@ pub fn failures<T: Sync>(
             let place = next.fetch_add(1, Ordering::Relaxed);
             let Some(item) = items.get(place) else { return };
             if let Err(error) = without_panics(|| check(item)).flatten() {
-                failures.lock().expect("nobody panics with it").push((place, error));
+                failures.lock().expect("no thread panics with it").push((place, error));
             }
         }
     };
@@ -36,7 +36,7 @@ pub fn failures<T: Sync>(
             scope.spawn(work);
         }
     });
-    let mut failures = failures.into_inner().expect("nobody panics with it");
+    let mut failures = failures.into_inner().expect("no thread panics with it");
     failures.sort();
     failures.iter().map(|(place, error)| format!("{}: {error}", name(&items[*place]))).collect()
 }

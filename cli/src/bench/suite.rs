@@ -22,7 +22,7 @@ pub(super) struct SuiteKernel {
     pub(super) has_modes: bool,
     /// Whether it has a dense mode of a chosen length.
     pub(super) has_rank: bool,
-    /// Whether it is worth measuring in formats other than the plain ones, where nobody asks for any.
+    /// Whether it is worth measuring in formats other than the plain ones, where none are asked for.
     pub(super) in_all_formats: bool,
     /// Its text.
     define: fn(&Choice) -> Definition,

@@ -56,7 +56,7 @@ impl Measuring<'_> {
         };
         let once = run(2)?;
         let runs = self.budget.runs(once.run_times.last().copied().unwrap_or_default());
-        // The first run of each call writes into memory that nobody has touched.
+        // The first run of each call writes into memory that was not touched before.
         let outcome = run(runs + 1)?;
         let times = outcome.run_times.iter().skip(1).map(Duration::as_secs_f64).collect();
         Ok(Record {

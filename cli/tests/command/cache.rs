@@ -62,8 +62,9 @@ fn entries(folder: &Path) -> Vec<String> {
 
 /// The library of the only kernel in a cache.
 fn library(cache: &Path) -> PathBuf {
-    let homes = entries(cache).into_iter().map(|name| cache.join(name)).filter(|path| path.is_dir());
-    let mut libraries: Vec<PathBuf> = homes.map(|home| home.join("libspc_kernel.so")).collect();
+    let homes = entries(cache).into_iter().map(|name| cache.join(name));
+    let libraries = homes.map(|home| home.join("libspc_kernel.so")).filter(|path| path.is_file());
+    let mut libraries: Vec<PathBuf> = libraries.collect();
     assert_eq!(libraries.len(), 1, "{libraries:?}");
     libraries.remove(0)
 }
@@ -169,7 +170,7 @@ fn without_a_usable_folder_kernels_are_compiled_all_the_same() {
 
 /// A disk with so little room that the compiler can't write its library there.
 #[test]
-fn a_full_disk_holds_nobody_up() {
+fn a_full_disk_stops_no_run() {
     let place = place();
     let disk = place.path("disk");
     fs::create_dir(&disk).unwrap();
@@ -239,7 +240,7 @@ fn who_is_killed_leaves_nothing_that_harms() {
     let cache = place.path("cache");
     let start = Instant::now();
     runs(place.native(&place.path("first")));
-    let whole = start.elapsed().max(Duration::from_millis(100));
+    let mut whole = start.elapsed().max(Duration::from_millis(100));
     let mut seed = u64::from(std::process::id()) | 1;
     println!("seed {seed}");
     let (mut killed, mut had_left) = (0, 0);
@@ -250,7 +251,8 @@ fn who_is_killed_leaves_nothing_that_harms() {
         let mut running = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         std::thread::sleep(whole.mul_f64(part));
         running.kill().unwrap();
-        killed += usize::from(!running.wait().unwrap().success());
+        let is_done = running.wait().unwrap().success();
+        killed += usize::from(!is_done);
         had_left += usize::from(cache.is_dir() && entries(&cache).iter().any(|name| name.starts_with("building")));
         let end = Instant::now() + Duration::from_secs(10);
         while !at_work(&cache).is_empty() {
@@ -261,9 +263,14 @@ fn who_is_killed_leaves_nothing_that_harms() {
         if round % 6 == 5 {
             runs(place.native(&cache));
             let left = entries(&cache);
-            assert!(left.iter().all(|name| !name.contains('-') || name.starts_with("rustc-")), "{left:?}");
+            assert!(left.iter().all(|name| !name.contains('-') || ["rustc-", "helpers-"].iter().any(|kept| name.starts_with(kept))), "{left:?}");
             assert!(is_from_cache(&runs(place.native(&cache))));
-            fs::remove_dir_all(library(&cache).parent().unwrap()).unwrap();
+            library(&cache);
+        }
+        // The next one compiles anew, and the machine may be faster by now.
+        if is_done || round % 6 == 5 {
+            fs::remove_dir_all(&cache).unwrap();
+            whole = whole.mul_f64(if is_done { part.max(0.5) } else { 1.0 });
         }
     }
     assert!(killed >= 10 && had_left > 0, "{killed} of 24 were killed, {had_left} while they compiled");

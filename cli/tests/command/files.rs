@@ -104,7 +104,7 @@ fn convert_goes_between_all_kinds() {
 }
 
 #[test]
-fn nobody_has_to_read_to_the_end() {
+fn output_may_be_closed_before_the_end() {
     let place = Place::new();
     let mut child = place
         .command(&["generate", "uniform", "--shape", "1000x1000", "--nnz", "200000", "-o", "-"])

@@ -175,7 +175,7 @@ pub(crate) fn writes(block: &[Statement]) -> bool {
     writes
 }
 
-/// A block without what has no effect: writes to arrays of its own that nobody reads, variables that nobody reads but those that
+/// A block without what has no effect: writes to arrays of its own that are not read, variables that are not read but those that
 /// the block is for, and loops without a body.
 pub(crate) fn without_dead(kernel: &Kernel, block: Vec<Statement>, kept: &[VariableId]) -> Vec<Statement> {
     // Something behind the block reads them.

@@ -516,7 +516,7 @@ pub enum Statement {
         extent: Expr,
     },
     /// Declares `place`, where in the list `keys` the `key` stands. If it is not there, it is appended. A target may append it
-    /// also if it is, where that costs less than to find it: equal keys are told apart by nobody, and meet by a
+    /// also if it is, where that costs less than to find it: equal keys are not told apart, and meet by a
     /// [`Statement::Sort`] at the latest.
     Insert {
         /// The variable; an immutable index.
@@ -649,7 +649,7 @@ pub struct Parallel {
 /// The work before a place of a parallel range.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Work {
-    /// Stands for the place, `begin..=end`; where the range has no place, nobody asks.
+    /// Stands for the place, `begin..=end`; not read where the range has no place.
     pub place: VariableId,
     /// How much work lies before it.
     pub before: Expr,

@@ -266,7 +266,7 @@ impl Lowering<'_> {
             (Some(leaves), Some(passed)) => leaves.plus(passed),
             (Some(one), None) | (None, Some(one)) => one,
             (None, None) => {
-                // Nobody asks for the place.
+                // The place is not read.
                 self.kernel.variables.pop();
                 return None;
             }

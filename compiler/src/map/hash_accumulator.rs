@@ -307,7 +307,7 @@ impl Rewriting<'_> {
                 Statement::Bitmap { .. } => {}
                 Statement::Allocate { array, .. } if self.of_value(array).is_some() => {}
                 Statement::List(array) | Statement::Clear(array) if self.is_list(array) => {}
-                // What is left to its keys is nobody's after the next reset.
+                // What is left to its keys is not read after the next reset.
                 Statement::Store(array, Expr::Load(keys, _), _)
                     if self.of_value(array).is_some_and(|set| set.keys == keys) => {}
                 Statement::Mark(bitmap, key) => {
@@ -349,7 +349,7 @@ impl Rewriting<'_> {
             let first = block[..place].iter().position(|statement| marks(statement, *bitmap));
             let after = block[place..].iter().any(|statement| marks(statement, *bitmap));
             self.is_possible &= is_first && !after;
-            // Nobody has marked a key where nobody marks one here.
+            // No key is marked where none is marked here.
             resets.push((first.unwrap_or(place), *bitmap));
         }
         resets

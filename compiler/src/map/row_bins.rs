@@ -116,7 +116,7 @@ impl Builder {
         if !is_done {
             (self.module, self.histories) = before;
             let why = match self.options.deterministic {
-                true => "lanes of a team would meet at one key in an order that nobody knows",
+                true => "lanes of a team would meet at one key in an order that is not known",
                 false => "what is collected is used in ways that lanes of a team can't share",
             };
             self.decide("one thread collects the keys of a row, in flags over all that there may be".to_owned(), why);

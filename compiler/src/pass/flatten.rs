@@ -1,4 +1,4 @@
-//! Loops over the children of every parent become one loop over all children, where nobody asks which parent it is.
+//! Loops over the children of every parent become one loop over all children, where loops do not read which parent it is.
 //!
 //! ```text
 //! for p1 in low..high
@@ -10,7 +10,7 @@
 //! ```
 //!
 //! The children of one parent lie behind those of the parent before. Where most have one child or two, as fibers often do, the
-//! inner loops' beginnings and ends cost more than what they do. So do runs of equal coordinates that nobody asks for:
+//! inner loops' beginnings and ends cost more than what they do. So do runs of equal coordinates that are not read:
 //!
 //! ```text
 //! let p1 = low
@@ -125,8 +125,8 @@ impl<'a> Runs<'a> {
     }
 }
 
-/// The last of these statements, a loop, with the value of its end in place of the variable that has it, where nobody else asks for
-/// that.
+/// The last of these statements, a loop, with the value of its end in place of the variable that has it, where nothing else
+/// reads that.
 fn with_own_end(before: &mut Vec<Statement>, mut joined: Vec<Statement>, behind: &[Statement]) -> Vec<Statement> {
     let Some(Statement::For { end, body, .. }) = joined.last_mut() else { return joined };
     let Expr::Variable(name) = *end else { return joined };

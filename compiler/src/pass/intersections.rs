@@ -1,5 +1,5 @@
 //! Loops that do something only where two operands both have an entry are told so: the places where they meet can be found in
-//! blocks, without a branch that nobody can guess for each coordinate that only one of them has.
+//! blocks, without a branch that can't be predicted for each coordinate that only one of them has.
 //!
 //! ```text
 //! let pa = a_pos[0]
@@ -159,7 +159,7 @@ impl Cursor<'_> {
         otherwise.is_empty() && *branches == [(Expr::Variable(self.present), vec![step])]
     }
 
-    /// Where it begins, if nothing happens between its declaration and the loop, and nobody asks behind the loop where it is.
+    /// Where it begins, if nothing happens between its declaration and the loop, and it is not read behind the loop.
     fn begin(&self, before: &[Statement], behind: &[Statement]) -> Option<Expr> {
         let is_asked = behind.iter().any(|statement| statement.uses(self.position));
         let mut declarations =

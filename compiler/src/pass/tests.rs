@@ -55,7 +55,7 @@ mod tidying {
     use super::*;
 
     #[test]
-    fn variables_that_nobody_reads_go_and_so_does_what_only_they_read() {
+    fn variables_that_are_not_read_go_and_so_does_what_only_they_read() {
         assert_snapshot!(after(tidy, "let v6 = a1[0] let v0 = v6 a4[0] = 1.0f64"), @"a4:Y[0] = 1.0f64");
     }
 
@@ -68,7 +68,7 @@ mod tidying {
     }
 
     #[test]
-    fn a_sum_that_nobody_reads_goes_with_its_loop() {
+    fn a_sum_that_is_not_read_goes_with_its_loop() {
         assert_snapshot!(after(tidy, "let v3 = 0.0f64 for v1 in 0..d0 { v3 += a2[v1] } a4[0] = 1.0f64"), @"a4:Y[0] = 1.0f64");
     }
 
@@ -481,7 +481,7 @@ mod sums_of_neighbours {
     #[test]
     fn sums_of_other_loops_stay() {
         let stays = |body: &str| assert!(!after(neighbours, body).contains("dots "), "{body}");
-        // Nobody knows how many neighbours there are.
+        // It is not known how many neighbours there are.
         stays(
             &LOOP
                 .replace("for v0 in", "for v2 in v8..v9 { for v0 in")
@@ -671,7 +671,7 @@ mod flattening {
     use super::*;
 
     #[test]
-    fn children_whose_parent_nobody_asks_for_are_one_range() {
+    fn children_whose_parent_is_not_read_are_one_range() {
         let inner = "for v1 in a0[v0]..a0[v0 + 1] { a4[v1] = a2[v1] }";
         assert_snapshot!(after(flatten, &format!("for v0 in 2..d0 {{ {inner} }}")), @r"
         for v1:p in a0:A2_pos[2]..a0:A2_pos[d0:n] {
@@ -1147,7 +1147,7 @@ mod merges {
     }
 
     #[test]
-    fn whose_coordinate_nobody_reads_load_none() {
+    fn whose_coordinate_is_not_read_load_none() {
         assert_snapshot!(merged(&merge("a4[0] += a2[v5] * a2[v10]", "")), @r"
         intersect v5:m in a1:A2_crd[a0:A2_pos[0]..3], v10:q in a1:A2_crd[a0:A2_pos[1]..7] {
           a4:Y[0] += a2:A_vals[v5:m] * a2:A_vals[v10:q]

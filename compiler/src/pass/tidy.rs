@@ -1,4 +1,4 @@
-//! Removes what has no effect: variables and first values that nobody reads, loops without a body, conditions that are known.
+//! Removes what has no effect: variables and first values that are not read, loops without a body, conditions that are known.
 //!
 //! Before: `let i = X1_crd[p]; let in_b = true; if in_b { y += 1 }`. After: `y += 1`.
 

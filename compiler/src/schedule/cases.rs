@@ -1,7 +1,7 @@
 //! How many cases the loops of a kernel have.
 //!
 //! Where `n` sparse operands are added in one loop, there is a case for each set of them, in a loop for each set that goes
-//! on when others are exhausted; and again in the loops inside. Code of that size helps nobody.
+//! on when others are exhausted; and again in the loops inside. Code of that size is of no use.
 
 use super::level_variables;
 use super::{Access, IndexVariable, Kernel, Statement, TensorKind};

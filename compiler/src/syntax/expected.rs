@@ -1,4 +1,4 @@
-//! From what pest expected to words: where, what else may stand there, and what to do about it. Nobody sees a rule's name.
+//! From what pest expected to words: where, what else may stand there, and what to do about it. Messages never have a rule's name.
 
 use super::error::{ONE_POINT, join};
 use super::lexeme::{Kind, Lexeme};

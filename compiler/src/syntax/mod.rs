@@ -115,7 +115,7 @@ fn read_the_rest(mut text: String, problems: &mut Vec<Diagnostic>) {
             codes::UNKNOWN_ELEMENT_TYPE => Some(problem.span),
             _ => recover::part(&lexemes, place.found),
         };
-        // Of a text that ends in a comment, nobody knows what is missing.
+        // Of a text that ends in a comment, it can't be known what is missing.
         if place.found < lexemes.len() || !unclosed_comment {
             problems.push(problem);
         }

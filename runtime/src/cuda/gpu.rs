@@ -221,14 +221,14 @@ impl Gpu {
         Ok(self.load(module)?.usage.clone())
     }
 
-    /// A module's functions, compiled for this device where nobody has done that before.
+    /// A module's functions, compiled for this device where that was not done before.
     fn load(&self, module: &Module) -> Result<Arc<Loaded>, CudaError> {
         let text = cuda::text(module);
         let key = Fnv128::of(text.as_bytes());
         if let Some(found) = self.context.loaded().get(&key) {
             return Ok(found.clone());
         }
-        // Nobody waits for what others compile.
+        // No thread waits for what others compile.
         let cubin = cubin(&text, &module.name, self.context.architecture)?;
         let mut loaded = self.context.loaded();
         if let Some(found) = loaded.get(&key) {
@@ -289,7 +289,7 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // SAFETY: it was retained once, and nobody uses it any more: kernels keep the context that they are in.
+        // SAFETY: it was retained once, and is not used any more: kernels keep the context that they are in.
         _ = unsafe { result::primary_ctx::release(self.device) };
     }
 }
@@ -353,7 +353,7 @@ impl Event {
 
 impl Drop for Event {
     fn drop(&mut self) {
-        // SAFETY: it was created, and nobody uses it any more.
+        // SAFETY: it was created, and is not used any more.
         _ = unsafe { result::event::destroy(self.0) };
     }
 }

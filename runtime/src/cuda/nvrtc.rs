@@ -196,7 +196,7 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // SAFETY: the program was created, and nobody uses it any more.
+        // SAFETY: the program was created, and is not used any more.
         _ = unsafe { result::destroy_program(self.0) };
     }
 }

@@ -147,7 +147,7 @@ impl Data {
         }
     }
 
-    /// Leaves no elements, but their memory where nobody shares it.
+    /// Leaves no elements, but their memory where it is not shared.
     pub(super) fn clear(&mut self) {
         fn clear<T: Plain>(elements: &mut Shared<T>) {
             let mut memory = elements.get_mut().map(|buffer| std::mem::take(buffer).into_vec()).unwrap_or_default();

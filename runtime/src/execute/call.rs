@@ -315,7 +315,7 @@ impl<'k> Call<'k> {
     fn make_arrays(&self) -> Result<Vec<Array>, Error> {
         let make = |(_, array): (_, &ir::Array)| {
             let Some(id) = array.role.tensor() else {
-                return Err(self.declaration(format!("`{}` is nobody's", array.name)));
+                return Err(self.declaration(format!("`{}` belongs to no tensor", array.name)));
             };
             let parameter = Parameter::of(self.kernel, array);
             let data = match parameter.access {
@@ -436,13 +436,13 @@ impl<'k> Call<'k> {
         let tensor = std::mem::replace(tensor, convert(declared, &no_entries)?);
         let arrays = kernel.parameters().map(|(_, array)| array.role).zip(&mut self.arrays);
         for (role, array) in arrays.filter(|(role, _)| of_output(*role)) {
-            // SAFETY: nobody hands in what is borrowed to be written to: there is no `&mut` to the tensor in a view. What is
+            // SAFETY: what is borrowed is never handed in to be written to: there is no `&mut` to the tensor in a view. What is
             // borrowed all the same is copied before it is changed.
             if let Some(data) = unsafe { data_of(&tensor, role) } {
                 (array.data, array.is_there) = (data, true);
             }
         }
-        // Now nobody else has its memory.
+        // Now its memory has no other owner.
         drop(tensor);
         let arrays = kernel.parameters().map(|(_, array)| array.role).zip(&mut self.arrays);
         arrays.filter(|(role, _)| of_output(*role)).for_each(|(_, array)| renew(array));

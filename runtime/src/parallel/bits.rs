@@ -95,7 +95,7 @@ impl<C: Coordinate, const COUNT: usize> Numbers<'_, C, COUNT> {
     pub fn at(&self, place: usize) -> usize {
         let number = self.bits.gather(self.codes[place].place());
         // SAFETY: `Bits::numbers` has found that the numbers of all of these codes are below it, and they are borrowed since. Which
-        // number a code is can't change: nobody else's type is a coordinate.
+        // number a code is can't change: no type outside of this crate is a coordinate.
         unsafe { std::hint::assert_unchecked(number < self.below) };
         number
     }

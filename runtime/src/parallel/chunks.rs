@@ -270,7 +270,7 @@ impl Chunks {
     ) -> Segmented<'a, T> {
         let last = self.count().saturating_sub(1);
         let parts = self.owned(whole, start).parts.into_iter().enumerate().map(|(chunk, part)| {
-            let Part { base, elements } = unlock(part).expect("nobody has taken it yet");
+            let Part { base, elements } = unlock(part).expect("each part is taken once");
             let next = if chunk == last { 0 } else { length };
             Mutex::new(Segments { base, elements, next: Vec::new(), length: next })
         });

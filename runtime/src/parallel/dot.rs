@@ -18,7 +18,7 @@
 //!
 //! A sum in one variable waits for each addition before it begins the next, so there are several, which are added up at the end.
 //! What is compiled for a processor that loads and gathers under a mask (AVX-512) takes whole runs in vectors, the last of them
-//! under a mask: most rows are short, and nobody can guess how short the next one is. AMD's processors, which take longer to gather
+//! under a mask: most rows are short, and the length of the next one can't be predicted. AMD's processors, which take longer to gather
 //! than to load one by one, take short runs in fours.
 
 use super::combine::{All, Any, Difference, Maximum, Minimum, Monoid, Op, Operator, Product, Quotient, Sum, Value};
@@ -74,7 +74,7 @@ impl Number for u8 {}
 impl Number for bool {}
 
 mod sealed {
-    /// Nobody else's type is a coordinate: those of four bytes are loaded as bits.
+    /// No type outside of this crate is a coordinate: those of four bytes are loaded as bits.
     pub trait Sealed {}
 }
 
@@ -584,7 +584,7 @@ pub(super) fn eights<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P]
 
 /// Most runs of tensors are short. What eight short runs have together is a few vectors, so that few lanes are without an entry; then
 /// the first terms of all runs are combined with the second, and so on. The vectors are whole, with what comes behind: how much of
-/// one is asked for nobody can guess. Longer runs have vectors of their own.
+/// one is asked for can't be predicted. Longer runs have vectors of their own.
 #[cfg(all(
     target_arch = "x86_64",
     target_feature = "avx512bw",

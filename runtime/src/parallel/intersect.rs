@@ -1,6 +1,6 @@
 //! Where two runs of ascending coordinates have the same.
 //!
-//! Coordinates of one run and the other come in an order that nobody can guess, so a loop that steps past the lesser of two waits
+//! Coordinates of one run and the other come in an order that can't be predicted, so a loop that steps past the lesser of two waits
 //! for a wrong guess at about every other step. What is compiled for a processor with AVX-512 compares blocks of 64 bytes instead,
 //! each coordinate of one with all of the other. Where one run is much longer, it passes what lies before the other's next in
 //! growing strides; among runs of like lengths that is seldom worth a guess. How many places a block finds can't be guessed

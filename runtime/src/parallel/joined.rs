@@ -22,7 +22,7 @@ pub struct Joined<T> {
     /// The work of each chunk.
     work: Vec<usize>,
     state: Mutex<State<T>>,
-    /// Tells those who wait to move the whole that nobody copies to it.
+    /// Tells those who wait to move the whole that no thread copies to it.
     settled: Condvar,
 }
 
@@ -44,7 +44,7 @@ struct State<T> {
     appended: usize,
     /// How many threads copy to the whole.
     copying: usize,
-    /// Whether somebody waits for them: to tell nobody costs a call of the system too.
+    /// Whether somebody waits for them: a call of the system costs time even if no thread waits.
     is_awaited: bool,
     /// Vectors that chunks are done with.
     spare: Vec<Vec<T>>,
@@ -110,7 +110,7 @@ impl<T: Copy> Joined<T> {
             let (mut part, place) = state.next_place();
             drop(state);
             // SAFETY: `next_place` gives room for the part in the whole's memory, which lies beyond the length that the whole
-            // says and which it gives to nobody else. The memory stays where it is as long as `copying` counts this thread.
+            // says and which it gives to no other thread. The memory stays where it is as long as `copying` counts this thread.
             unsafe { std::ptr::copy_nonoverlapping(part.as_ptr(), place, part.len()) };
             part.clear();
             state = self.lock();
@@ -145,7 +145,7 @@ impl<T: Copy> State<T> {
     /// chunks that are not done append as much for their work as the others. What is not used of it costs nothing, unlike to
     /// move the whole again.
     fn grow(&mut self, end: usize, work: usize) {
-        debug_assert_eq!(self.copying, 0, "nobody copies to memory that moves");
+        debug_assert_eq!(self.copying, 0, "no thread copies to memory that moves");
         let whole = self.appended as u128 * work as u128 / self.done.max(1) as u128;
         let likely = usize::try_from(2 * whole).unwrap_or(usize::MAX);
         self.settle();
@@ -162,7 +162,7 @@ impl<T: Copy> State<T> {
     fn settle(&mut self) {
         debug_assert_eq!(self.copying, 0, "what has a place is there");
         // SAFETY: the elements up to `length` are those that the whole had, and those that were copied behind: `next_place`
-        // counts them one after the other within the capacity, and nobody is copying any more.
+        // counts them one after the other within the capacity, and no thread copies any more.
         unsafe { self.whole.set_len(self.length) };
     }
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// How long the thread that began a loop looks out for its end.
 const PATIENCE: Duration = Duration::from_micros(200);
 
-/// The chunks that nobody has taken of a share: the first in the upper half, one past the last in the lower. In cache lines of
+/// The chunks of a share that are not taken yet: the first in the upper half, one past the last in the lower. In cache lines of
 /// its own.
 #[repr(align(128))]
 struct Share(AtomicU64);
@@ -45,7 +45,7 @@ struct Team<'a> {
 }
 
 impl Team<'_> {
-    /// Works until no chunk is left that nobody has taken.
+    /// Works until all chunks are taken.
     fn work(&self) {
         let own = rayon::current_thread_index().unwrap_or(0) % self.shares.len();
         let others = (1..self.shares.len()).map(|distance| ((own + distance) % self.shares.len(), true));

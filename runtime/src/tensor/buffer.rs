@@ -218,7 +218,7 @@ impl<T> Buffer<T> {
         matches!(self.storage, Storage::Foreign(Foreign { owner: None, .. }))
     }
 
-    /// Some elements of a buffer, which stay where they are as long as nobody changes them here.
+    /// Some elements of a buffer, which stay where they are as long as they are not changed here.
     ///
     /// ```
     /// use spc::tensor::Buffer;
@@ -250,7 +250,7 @@ impl<T> Buffer<T> {
             Storage::Own(storage) => &storage[range],
             Storage::Part(whole) => &whole[range],
             // SAFETY: `first` and `length` were those of a slice, which an owner keeps or the maker of a borrowed buffer, and
-            // nobody changes it. `start` is 0.
+            // it does not change. `start` is 0.
             Storage::Foreign(foreign) => unsafe { slice::from_raw_parts(foreign.first.as_ptr(), self.length) },
         }
     }

@@ -19,7 +19,7 @@
 //!
 //! With features of their names, references to the dense arrays of `ndarray`, `nalgebra` and `faer` and to the sparse matrices of `sprs`,
 //! `nalgebra-sparse` and `faer` become a [`View`] or an [`AnyView`] by `TryFrom`, without a copy; indices are checked each time.
-//! By value they become a [`Tensor`], and a tensor becomes one of them, without a copy where nobody shares its arrays and they
+//! By value they become a [`Tensor`], and a tensor becomes one of them, without a copy where its arrays are not shared and they
 //! begin where their vector does. Libraries that count in `usize` have [`Csr64`] and [`Csc64`]; `nalgebra` and `faer` have [`ColumnMajor`].
 //! Elements with gaps between them (a part of a larger matrix, most dense matrices that `faer` allocates) are in no format: a view of
 //! them is an error that says so, and `Tensor::try_from(array)`, of `faer` `Tensor::try_from(matrix.as_ref())`, copies them.

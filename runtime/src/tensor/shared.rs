@@ -61,7 +61,7 @@ impl<T> Shared<T> {
     /// The same elements, also where they are borrowed.
     ///
     /// # Safety
-    /// Nobody has it, or an array that came from it, when the borrow ends that this has its elements from.
+    /// It has no owner, nor has an array that came from it, when the borrow ends that this has its elements from.
     pub(crate) unsafe fn alias(&self) -> Self {
         Self(self.0.clone())
     }

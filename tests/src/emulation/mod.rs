@@ -3,7 +3,7 @@
 //! The text of kernels goes unchanged through a C++ compiler, with `device.h` in front, which knows what CUDA declares without a
 //! header; all kernels of a batch become one library. `runtime.cpp` runs the threads of a block as fibers: warps with
 //! shuffles and ballots, barriers, shared memory, atomic operations; threads take turns in a random order. `races.inc`
-//! watches every access: two threads at one place of which one writes, what is out of bounds, shared memory that nobody has
+//! watches every access: two threads at one place of which one writes, what is out of bounds, shared memory that was not
 //! set. The first of these stops the launch with a message.
 
 pub mod driver;

@@ -19,7 +19,7 @@ pub(super) struct Values<'a, 's> {
     pub(super) indices: &'a mut Indices,
     /// The names that are index variables somewhere in the statement.
     pub(super) index_names: Vec<&'s str>,
-    /// The variables of explicit reductions: they are nobody else's.
+    /// The variables of explicit reductions: no other expression may have them.
     pub(super) reduced: Vec<&'s Ident>,
     /// Whether `where` restricts the statement to what a sparse tensor stores.
     pub(super) masked: bool,

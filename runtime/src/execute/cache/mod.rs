@@ -9,6 +9,7 @@
 //!     library.rs, kernel_0.rs, …   its text, for readers
 //!     libspc_kernel.so
 //!     checksum             of the library
+//!   helpers-97c2…/         what all kernels use, compiled once for a compiler and its flags
 //!   building-…/            one that is being compiled
 //! ```
 //!
@@ -35,11 +36,41 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
-const SOURCE: &str = "library.rs";
 const CHECKSUM: &str = "checksum";
 
-fn library_name() -> String {
-    format!("{}spc_kernel{}", env::consts::DLL_PREFIX, env::consts::DLL_SUFFIX)
+/// What is compiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    /// A library of kernels, which is loaded.
+    Kernels,
+    /// What all kernels use, which is linked to each library of them.
+    Helpers,
+}
+
+impl Part {
+    /// The file of its source.
+    fn source(self) -> &'static str {
+        match self {
+            Part::Kernels => "library.rs",
+            Part::Helpers => "helpers.rs",
+        }
+    }
+
+    /// The file that the compiler makes.
+    fn library(self) -> String {
+        match self {
+            Part::Kernels => format!("{}spc_kernel{}", env::consts::DLL_PREFIX, env::consts::DLL_SUFFIX),
+            Part::Helpers => "libspc_helpers.rlib".to_owned(),
+        }
+    }
+
+    /// Its folder in the cache.
+    fn home(self, key: Fnv128) -> String {
+        match self {
+            Part::Kernels => key.to_string(),
+            Part::Helpers => format!("helpers-{key}"),
+        }
+    }
 }
 
 /// What this process does not use of the kernels that are kept on disk.
@@ -186,21 +217,26 @@ impl Cache {
         }
     }
 
-    /// The library of a kernel, where it is kept, undamaged and this user's own.
-    pub(super) fn library(&self, key: Fnv128) -> Option<LibraryFile> {
-        let home = self.folder.as_ref()?.join(key.to_string());
+    /// The file that is kept of what was compiled, if anything can be kept.
+    pub(super) fn home(&self, part: Part, key: Fnv128) -> Option<PathBuf> {
+        Some(self.folder.as_ref()?.join(part.home(key)).join(part.library()))
+    }
+
+    /// What was compiled, where it is kept, undamaged and this user's own.
+    pub(super) fn library(&self, part: Part, key: Fnv128) -> Option<LibraryFile> {
+        let home = self.folder.as_ref()?.join(part.home(key));
         trusted(&home, trust::own_folder(&home))?;
         let checksum = own_file(&home.join(CHECKSUM))?;
-        let path = home.join(library_name());
+        let path = self.home(part, key)?;
         let bytes = own_file(&path)?;
         (Fnv128::of(&bytes).to_string().into_bytes() == checksum).then_some(LibraryFile { path, bytes })
     }
 
-    /// Removes the library of a kernel, which can't be loaded.
-    pub(super) fn discard(&self, key: Fnv128, library: &LibraryFile) {
+    /// Removes what was compiled, and can't be loaded.
+    pub(super) fn discard(&self, part: Part, key: Fnv128, library: &LibraryFile) {
         warn(CacheWarning::Entry { path: library.path.clone(), reason: Distrust::Foreign });
         if let Some(folder) = &self.folder {
-            displace(folder, &folder.join(key.to_string()));
+            displace(folder, &folder.join(part.home(key)));
         }
     }
 
@@ -222,7 +258,7 @@ impl Cache {
     }
 
     /// Keeps what was compiled in a workshop, if anything can be kept.
-    pub(super) fn keep(&self, key: Fnv128, workshop: &Workshop, library: &LibraryFile) {
+    pub(super) fn keep(&self, part: Part, key: Fnv128, workshop: &Workshop, library: &LibraryFile) {
         let Some(folder) = &self.folder else { return };
         let checksum = Fnv128::of(&library.bytes).to_string();
         let finished = || {
@@ -233,14 +269,14 @@ impl Cache {
         if workshop.folder.parent() != Some(folder) || finished().is_err() {
             return;
         }
-        let home = folder.join(key.to_string());
+        let home = folder.join(part.home(key));
         for _ in 0..8 {
             if fs::rename(&workshop.folder, &home).is_ok() {
                 return;
             }
             // Another process was faster, or left a damaged one. That one is moved away before it is removed: who looks in
             // the meantime finds all of it or nothing.
-            if self.library(key).is_some() {
+            if self.library(part, key).is_some() {
                 return;
             }
             displace(folder, &home);
@@ -329,9 +365,9 @@ impl Workshop {
         &self.folder
     }
 
-    /// The root of the library's source.
-    pub(super) fn source(&self) -> PathBuf {
-        self.folder.join(SOURCE)
+    /// The root of the source.
+    pub(super) fn source(&self, part: Part) -> PathBuf {
+        self.folder.join(part.source())
     }
 
     /// A file beside the root.
@@ -339,13 +375,14 @@ impl Workshop {
         self.folder.join(name)
     }
 
-    pub(super) fn library(&self) -> PathBuf {
-        self.folder.join(library_name())
+    /// The file that the compiler makes.
+    pub(super) fn library(&self, part: Part) -> PathBuf {
+        self.folder.join(part.library())
     }
 
-    /// The library that was compiled here.
-    pub(super) fn compiled(&self) -> io::Result<LibraryFile> {
-        let path = self.library();
+    /// What was compiled here.
+    pub(super) fn compiled(&self, part: Part) -> io::Result<LibraryFile> {
+        let path = self.library(part);
         Ok(LibraryFile { bytes: fs::read(&path)?, path })
     }
 }
@@ -362,14 +399,14 @@ mod tests {
 
     fn build(cache: &Cache, key: Fnv128, content: &str) {
         let workshop = cache.workshop().unwrap();
-        fs::write(workshop.source(), "// text").unwrap();
-        fs::write(workshop.library(), content).unwrap();
-        cache.keep(key, &workshop, &workshop.compiled().unwrap());
+        fs::write(workshop.source(Part::Kernels), "// text").unwrap();
+        fs::write(workshop.library(Part::Kernels), content).unwrap();
+        cache.keep(Part::Kernels, key, &workshop, &workshop.compiled(Part::Kernels).unwrap());
     }
 
     /// What the library that is kept holds.
     fn kept(cache: &Cache, key: Fnv128) -> Option<String> {
-        cache.library(key).map(|library| String::from_utf8(library.bytes).unwrap())
+        cache.library(Part::Kernels, key).map(|library| String::from_utf8(library.bytes).unwrap())
     }
 
     fn own_cache() -> (tempfile::TempDir, Cache) {
@@ -405,7 +442,7 @@ mod tests {
         let (folder, cache) = own_cache();
         let key = Fnv128::of(b"key");
         build(&cache, key, "whole library");
-        let library = cache.library(key).unwrap().path;
+        let library = cache.library(Part::Kernels, key).unwrap().path;
         fs::write(&library, "whole lib").unwrap();
         assert_eq!(kept(&cache, key), None);
         build(&cache, key, "new library");
@@ -420,7 +457,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let (folder, cache) = own_cache();
         let key = Fnv128::of(b"key");
-        for part in ["", CHECKSUM, &library_name()] {
+        for part in ["", CHECKSUM, &Part::Kernels.library()] {
             build(&cache, key, "library");
             let path = folder.path().join(key.to_string()).join(part);
             fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).unwrap();

@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Arrays that stay on a device between calls: those of inputs and results, as long as the host has the same. Where memory is
-/// short, results go that nobody has read, then those that were not used for longest.
+/// short, results go first that were not read, then those that were not used for longest.
 #[derive(Debug, Default)]
 pub struct Resident {
-    /// Results that nobody has read come first; of the others, the one that was used last is the last.
+    /// Results that were not read come first; of the others, the one that was used last is the last.
     arrays: Mutex<Vec<Kept>>,
     /// How many there have been.
     count: AtomicU64,
@@ -36,7 +36,7 @@ struct Kept {
 }
 
 impl Kept {
-    /// Whether the host has let go of it: it serves nobody.
+    /// Whether the host has let go of it: it is of no use.
     fn is_stale(&self) -> bool {
         self.readers == 0 && self.identity.strong_count() == 0
     }
@@ -86,7 +86,7 @@ impl Resident {
         arrays.insert(place, Kept { identity, bytes, memory, number, readers: 0, was_read: false });
     }
 
-    /// Frees the memory of an array that the host is about to overwrite, where nobody else has that array.
+    /// Frees the memory of an array that the host is about to overwrite, where that array has no other owner.
     pub(super) fn let_go(&self, device: &dyn Device, data: &Data) {
         let identity = data.identity();
         let is_alone = identity.strong_count() == 1;
@@ -118,7 +118,7 @@ fn free_stale(arrays: &mut Vec<Kept>, device: &dyn Device) {
     arrays.extract_if(.., |kept| kept.is_stale()).for_each(|kept| device.free(kept.memory));
 }
 
-/// Allocates, and frees what nobody reads until there is room.
+/// Allocates, and frees what is not read any more until there is room.
 fn room(
     arrays: &mut Vec<Kept>,
     device: &dyn Device,

@@ -339,7 +339,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// All that what a function leaves in an array follows from, where what it reads stays on the device and nobody changes it.
+    /// All that what a function leaves in an array follows from, where what it reads stays on the device and does not change.
     fn inputs(&self, array: ArrayId, function: usize) -> Result<Option<Vec<u64>>> {
         let mut inputs = vec![function as u64];
         for parameter in self.module.functions[function].parameters(&self.module.kernel) {

@@ -5,11 +5,11 @@
 use std::ffi::c_void;
 
 /// The version of what is below.
-pub(super) const VERSION: u32 = 2;
+pub const VERSION: u32 = 2;
 
 /// What the host does for a kernel. It outlives every call.
 #[repr(C)]
-pub(super) struct Host {
+pub struct Host {
     /// How many threads parallel loops run on.
     pub threads: extern "C" fn() -> usize,
     /// Calls `body(data, index)` for each index below `count`, in any order or at the same time, and returns when all are done.
@@ -25,11 +25,11 @@ pub(super) struct Host {
 }
 
 /// One iteration of [`Host::run_all`]. It does not unwind.
-pub(super) type Body = unsafe extern "C" fn(data: *const c_void, index: usize);
+pub type Body = unsafe extern "C" fn(data: *const c_void, index: usize);
 
 /// One call of a kernel.
 #[repr(C)]
-pub(super) struct Invocation {
+pub struct Invocation {
     /// The sizes of the dimensions that come with the call, in order.
     pub dimensions: *const usize,
     /// The kernel's parameters, in order.
@@ -41,7 +41,7 @@ pub(super) struct Invocation {
 /// An array in memory, of a type that both sides know.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub(super) struct Array {
+pub struct Array {
     /// The first element; properly aligned even where there is none.
     pub data: *mut c_void,
     /// How many elements.
@@ -52,11 +52,11 @@ pub(super) struct Array {
 }
 
 /// The symbol that a library exports: runs the kernel, and returns [`DONE`], [`PANICKED`] or [`NO_MEMORY`].
-pub(super) type Entry = unsafe extern "C" fn(host: *const Host, invocation: *mut Invocation) -> i32;
+pub type Entry = unsafe extern "C" fn(host: *const Host, invocation: *mut Invocation) -> i32;
 
 /// The kernel ran.
-pub(super) const DONE: i32 = 0;
+pub const DONE: i32 = 0;
 /// It panicked; [`Invocation::message`] says why, and appended arrays were not given.
-pub(super) const PANICKED: i32 = 1;
+pub const PANICKED: i32 = 1;
 /// There was no memory for an array that it makes; [`Invocation::message`] says for which, and appended arrays were not given.
-pub(super) const NO_MEMORY: i32 = 2;
+pub const NO_MEMORY: i32 = 2;

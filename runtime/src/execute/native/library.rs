@@ -111,7 +111,7 @@ pub unsafe fn run(host: *const Host, invocation: *mut Invocation, kernel: impl F
 /// An input.
 ///
 /// # Safety
-/// The array holds elements of that type, which nobody changes while the slice is used.
+/// The array holds elements of that type, which do not change while the slice is used.
 pub unsafe fn input<'a, T>(array: &Array) -> &'a [T] {
     // SAFETY: as the caller promises.
     unsafe { &*slice_from_raw_parts(array.data.cast(), array.length) }
@@ -120,7 +120,7 @@ pub unsafe fn input<'a, T>(array: &Array) -> &'a [T] {
 /// The values of an output.
 ///
 /// # Safety
-/// The array holds elements of that type, which nobody else uses while the slice is.
+/// The array holds elements of that type, which are used through this slice alone while it lives.
 pub unsafe fn output<'a, T>(array: &Array) -> &'a mut [T] {
     // SAFETY: as the caller promises.
     unsafe { &mut *slice_from_raw_parts_mut(array.data.cast(), array.length) }
@@ -129,7 +129,7 @@ pub unsafe fn output<'a, T>(array: &Array) -> &'a mut [T] {
 /// An array to append to, in the memory that the host gives for it.
 ///
 /// # Safety
-/// The array is the parts of a vector of that type, whose memory is nobody else's.
+/// The array is the parts of a vector of that type, whose memory has no other owner.
 pub unsafe fn appended<T>(array: &Array) -> Vec<T> {
     // SAFETY: as the caller promises; the host's allocator is this library's.
     unsafe { Vec::from_raw_parts(array.data.cast(), array.length, array.capacity) }

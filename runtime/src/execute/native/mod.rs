@@ -2,7 +2,8 @@
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `text` | puts the helpers of [`crate::parallel`] and a way to the host around a kernel's text |
+//! | `text` | makes a library of kernels' texts, and a crate of the helpers of [`crate::parallel`] and the way to the host |
+//! | `helpers` | compiles that crate, once for a compiler and its flags |
 //! | `rustc` | finds the compiler and calls it |
 //! | `process` | runs it, for a limited time |
 //! | `load` | opens what it made |
@@ -17,10 +18,12 @@
 //! is the host's, which makes a vector that a kernel has filled the host's vector, without a copy. A panic in a kernel, also one
 //! on another thread, is caught on the library's side and comes back as [`Error::Stopped`].
 
+#[allow(unreachable_pub, reason = "public in the crate of the helpers")]
 mod abi;
 #[cfg(test)]
 #[allow(unreachable_pub)]
 mod complex;
+mod helpers;
 mod host;
 mod load;
 mod process;
@@ -30,19 +33,20 @@ mod tests;
 mod text;
 
 use self::abi::{DONE, Entry, Invocation, NO_MEMORY, PANICKED};
+use self::helpers::Helpers;
 use self::load::load;
 pub use self::rustc::NativeBuild;
-use self::rustc::{Rustc, for_wide_vectors};
+use self::rustc::Rustc;
 use self::text::Sources;
 use super::array::{Access, Signature};
-use super::cache::{Cache, LibraryFile, Workshop};
+use super::cache::{Cache, LibraryFile, Part, Workshop};
 use super::call::Call;
 use super::error::Error;
 use super::hash::Fnv128;
 use spc_compiler::ir::{Kernel, Size};
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -267,56 +271,98 @@ impl NativeKernel {
 fn entries(cache: &Cache, sources: &Sources, build: NativeBuild) -> Result<(Vec<Entry>, bool), NativeError> {
     let count = sources.kernels.len();
     let rustc = Rustc::find(cache, &|name| std::env::var_os(name))?;
-    let mut key = Fnv128::of(sources.root.as_bytes());
+    let helpers = Helpers::of(&rustc, build);
+    let mut key = helpers.key;
+    key.write(sources.root.as_bytes());
     sources.kernels.iter().for_each(|text| key.write(text.as_bytes()));
-    build.flags().chain(for_wide_vectors()).for_each(|flag| key.write(flag.as_bytes()));
-    key.write(rustc.version.as_bytes());
-    key.write(host::processor().as_bytes());
     if let Some(entries) = loaded().get(&key) {
         return Ok((entries.clone(), true));
     }
-    if let Some(library) = cache.library(key) {
+    if let Some(library) = cache.library(Part::Kernels, key) {
         if let Ok(entries) = load(&library, count) {
             loaded().insert(key, entries.clone());
             return Ok((entries, true));
         }
-        cache.discard(key, &library);
+        cache.discard(Part::Kernels, key, &library);
     }
-    let workshop = cache.workshop().map_err(|source| NativeError::File { path: cache.place(), source })?;
-    let (workshop, library) = match compile(&rustc, sources, &workshop, build) {
-        Ok(library) => (workshop, library),
-        // The folder is full or gone, not the text wrong.
-        Err(error) if is_full(&error) || !workshop.folder().is_dir() => {
-            drop(workshop);
-            let elsewhere =
-                Workshop::elsewhere().map_err(|source| NativeError::File { path: cache.place(), source })?;
-            let library = compile(&rustc, sources, &elsewhere, build)?;
-            (elsewhere, library)
-        }
-        Err(error) => return Err(error),
-    };
+    let compiled = match helpers.kept(cache) {
+        Some(kept) => match compiled(cache, &rustc, sources, &helpers, Some(&kept)) {
+            // Another process has removed or damaged the helpers.
+            Err(_) if cache.library(Part::Helpers, helpers.key).is_none() => {
+                compiled(cache, &rustc, sources, &helpers, None)
+            }
+            result => result,
+        },
+        None => compiled(cache, &rustc, sources, &helpers, None),
+    }?;
     // It is kept when it has been loaded: what can't be is not there for ever.
-    let entries = load(&library, count)?;
-    cache.keep(key, &workshop, &library);
+    let entries = load(&compiled.library, count)?;
+    if let Some(workshop) = &compiled.helpers {
+        helpers.keep(cache, workshop);
+    }
+    cache.keep(Part::Kernels, key, &compiled.workshop, &compiled.library);
     loaded().insert(key, entries.clone());
     Ok((entries, false))
 }
 
-/// Compiles a library in a folder.
+/// A library that was compiled, and the folders that it was compiled in.
+struct Compiled {
+    library: LibraryFile,
+    workshop: Workshop,
+    /// Where its helpers were compiled, if they were not there.
+    helpers: Option<Workshop>,
+}
+
+/// Compiles a library, linked to helpers that are there or are compiled first: in the cache, or elsewhere where there is no room.
+fn compiled(
+    cache: &Cache,
+    rustc: &Rustc,
+    sources: &Sources,
+    helpers: &Helpers<'_>,
+    kept: Option<&Path>,
+) -> Result<Compiled, NativeError> {
+    let failure = |source| NativeError::File { path: cache.place(), source };
+    let workshop = cache.workshop().map_err(failure)?;
+    let (folder, place) = (workshop.folder().to_owned(), || cache.workshop());
+    match compile(rustc, sources, helpers, kept, workshop, &place) {
+        // The folder is full or gone, not the text wrong.
+        Err(error) if is_full(&error) || !folder.is_dir() => {
+            compile(rustc, sources, helpers, kept, Workshop::elsewhere().map_err(failure)?, &Workshop::elsewhere)
+        }
+        result => result,
+    }
+}
+
+/// Compiles a library in a folder. Helpers that are not there are compiled in a folder of their own.
 fn compile(
     rustc: &Rustc,
     sources: &Sources,
-    workshop: &Workshop,
-    build: NativeBuild,
-) -> Result<LibraryFile, NativeError> {
+    helpers: &Helpers<'_>,
+    kept: Option<&Path>,
+    workshop: Workshop,
+    place: &dyn Fn() -> std::io::Result<Workshop>,
+) -> Result<Compiled, NativeError> {
     let failure = |path: PathBuf| move |source| NativeError::File { path, source };
-    fs::write(workshop.source(), &sources.root).map_err(failure(workshop.source()))?;
+    write(workshop.source(Part::Kernels), &sources.root)?;
     for (place, text) in sources.kernels.iter().enumerate() {
-        let file = workshop.beside(&text::kernel_file(place));
-        fs::write(&file, text).map_err(failure(file))?;
+        write(workshop.beside(&text::kernel_file(place)), text)?;
     }
-    rustc.compile(workshop, build)?;
-    workshop.compiled().map_err(failure(workshop.library()))
+    let made = match kept {
+        Some(_) => None,
+        None => {
+            let made = place().map_err(failure(workshop.folder().to_owned()))?;
+            helpers.compile(&made)?;
+            Some(made)
+        }
+    };
+    let linked = made.as_ref().map(|made| made.library(Part::Helpers));
+    rustc.compile(&workshop, Part::Kernels, linked.as_deref().or(kept), helpers.build)?;
+    let library = workshop.compiled(Part::Kernels).map_err(failure(workshop.library(Part::Kernels)))?;
+    Ok(Compiled { library, workshop, helpers: made })
+}
+
+fn write(path: PathBuf, text: &str) -> Result<(), NativeError> {
+    fs::write(&path, text).map_err(|source| NativeError::File { path, source })
 }
 
 /// Whether there was no room on the disk for what was compiled.

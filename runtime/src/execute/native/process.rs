@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_behind_holds_nobody_up() {
+    fn what_is_left_behind_blocks_no_process() {
         let start = Instant::now();
         assert!(sh("echo out; sleep 30 & exit 0", LONG).unwrap().status.success());
         assert!(start.elapsed() < Duration::from_secs(20));

@@ -2,7 +2,8 @@
 
 use super::NativeError;
 use super::process::{self, Failure, Finished};
-use crate::execute::cache::{Cache, Workshop};
+use super::text::HELPERS;
+use crate::execute::cache::{Cache, Part, Workshop};
 use crate::execute::hash::Fnv128;
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -17,16 +18,8 @@ use std::time::{Duration, UNIX_EPOCH};
 ///
 /// Panics unwind, so that a fault in generated code is an error and not the end of the process. Without its symbols a
 /// library is 0.3 MB instead of 4.
-const FLAGS: &[&str] = &[
-    "--edition=2024",
-    "--crate-type=cdylib",
-    "--crate-name=spc_kernel",
-    "-Awarnings",
-    "-Ctarget-cpu=native",
-    "-Ccodegen-units=1",
-    "-Cpanic=unwind",
-    "-Cstrip=symbols",
-];
+const FLAGS: &[&str] =
+    &["--edition=2024", "-Awarnings", "-Ctarget-cpu=native", "-Ccodegen-units=1", "-Cpanic=unwind", "-Cstrip=symbols"];
 
 /// How kernels are compiled.
 #[doc(hidden)]
@@ -133,26 +126,49 @@ impl Rustc {
         Ok(Rustc { path, version, limit })
     }
 
-    /// Compiles the text in a folder to the library there.
-    pub(super) fn compile(&self, workshop: &Workshop, build: NativeBuild) -> Result<(), NativeError> {
-        let mut output = self.call(workshop, build, for_wide_vectors())?;
+    /// Compiles the text in a folder to the library there. Kernels are linked to the helpers in a file.
+    pub(super) fn compile(
+        &self,
+        workshop: &Workshop,
+        part: Part,
+        helpers: Option<&Path>,
+        build: NativeBuild,
+    ) -> Result<(), NativeError> {
+        let library = workshop.library(part);
+        let mut arguments: Vec<OsString> = match part {
+            Part::Kernels => vec!["--crate-type=cdylib".into(), "--crate-name=spc_kernel".into()],
+            Part::Helpers => vec!["--crate-type=rlib".into(), format!("--crate-name={HELPERS}").into()],
+        };
+        if let Some(helpers) = helpers {
+            let mut named = OsString::from(format!("{HELPERS}="));
+            named.push(helpers);
+            arguments.extend(["--extern".into(), named]);
+        }
+        arguments.extend(["-o".into(), library.clone().into(), workshop.source(part).into()]);
+        let mut output = self.call(workshop, &arguments, build, for_wide_vectors())?;
         if !output.status.success() && for_wide_vectors().is_some() {
             // A name that belongs to LLVM: another version may not know it.
-            output = self.call(workshop, build, None)?;
+            output = self.call(workshop, &arguments, build, None)?;
         }
         let said = String::from_utf8_lossy(&output.stderr);
         match output.status.success() {
-            true if workshop.library().is_file() => Ok(()),
+            true if library.is_file() => Ok(()),
             true => Err(self.refused(format!("it ended as if all were well, and wrote no library\n{said}"))),
             false if output.status.code().is_some() && !said.trim().is_empty() => Err(self.refused(said.into_owned())),
             false => Err(self.refused(format!("{}\n{said}", output.status))),
         }
     }
 
-    fn call(&self, workshop: &Workshop, build: NativeBuild, more: Option<&str>) -> Result<Finished, NativeError> {
+    fn call(
+        &self,
+        workshop: &Workshop,
+        arguments: &[OsString],
+        build: NativeBuild,
+        more: Option<&str>,
+    ) -> Result<Finished, NativeError> {
         let command = || {
             let mut command = Command::new(&self.path);
-            command.args(build.flags()).args(more).arg("-o").arg(workshop.library()).arg(workshop.source());
+            command.args(build.flags()).args(more).args(arguments);
             // What it leaves when it is killed is removed with the folder.
             for name in ["TMPDIR", "TMP", "TEMP"] {
                 command.env(name, workshop.folder());

@@ -1,4 +1,4 @@
-//! The text that is compiled: a kernel, the helpers that it uses, and its way to the host.
+//! The texts that are compiled: kernels, and the crate of what they use and of their way to the host.
 
 use crate::execute::array::{Access, Signature};
 use crate::parallel::text as helpers;
@@ -6,6 +6,7 @@ use spc_compiler::backend::rust::function_name;
 use spc_compiler::format::INTERLEAVE_TEXT;
 use spc_compiler::ir::{ArrayElement, Size};
 use std::fmt::Write;
+use std::sync::LazyLock;
 
 /// The symbol that a library exports for the kernel at a place.
 pub(super) fn entry(place: usize) -> String {
@@ -19,9 +20,12 @@ const ABI: &str = include_str!("abi.rs");
 const COMPLEX: &str = include_str!("complex.rs");
 const LIBRARY: &str = include_str!("library.rs");
 
+/// The crate that all kernels use.
+pub(super) const HELPERS: &str = "spc_helpers";
+
 /// The files of a library.
 pub(super) struct Sources {
-    /// The crate's root: what the kernels need, and their entries.
+    /// The crate's root: the kernels' entries.
     pub(super) root: String,
     /// The kernels, each in a file of its own, so that its text can't reach out of the module that forbids unsafe code.
     pub(super) kernels: Vec<String>,
@@ -39,34 +43,49 @@ pub(super) fn library(kernels: &[(&str, Signature)]) -> Sources {
         .iter()
         .map(|(text, _)| format!("use crate::complex::{{c32, c64}};\nuse crate::parallel;\n\n{text}\n"))
         .collect();
-    let helpers = helpers::modules(INTERLEAVE_TEXT);
     let root = format!(
         r#"#![allow(dead_code, unused, arithmetic_overflow, overflowing_literals, unconditional_panic)]
 
+use {HELPERS}::{{abi, complex, library, parallel}};
 use complex::{{c32, c64}};
 
 #[unsafe(no_mangle)]
 pub static {VERSION}: u32 = abi::VERSION;
 
-{modules}
-mod parallel {{
+{modules}"#
+    );
+    Sources { root, kernels }
+}
+
+/// The crate of what kernels use: functions for parallel loops, sorted rows and so on, complex numbers, the way to the host. It is
+/// compiled once for a compiler and its flags.
+pub(super) fn helpers() -> &'static str {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        let helpers = helpers::modules(INTERLEAVE_TEXT);
+        format!(
+            r#"#![allow(dead_code, unused)]
+
+use complex::{{c32, c64}};
+
+pub mod parallel {{
     pub use crate::library::{{run_all, threads}};
 {helpers}}}
 
-mod complex {{
+pub mod complex {{
 {COMPLEX}
 }}
 
-mod library {{
+pub mod library {{
 {LIBRARY}
 }}
 
-mod abi {{
+pub mod abi {{
 {ABI}
 }}
 "#
-    );
-    Sources { root, kernels }
+        )
+    });
+    &TEXT
 }
 
 /// The module of a kernel and its entry.

@@ -276,7 +276,7 @@ impl Program {
         self.kernel.backend()
     }
 
-    /// Why the kernel runs in the interpreter, where nobody asked for that.
+    /// Why the kernel runs in the interpreter, where that was not asked for.
     pub fn fallback(&self) -> Option<&NativeError> {
         self.kernel.fallback()
     }

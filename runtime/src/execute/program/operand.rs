@@ -204,7 +204,7 @@ impl Entries {
         self
     }
 
-    /// The same entries, of which nobody has stated the shape: it is a lower bound.
+    /// The same entries, whose shape is not stated: it is a lower bound.
     #[must_use]
     pub fn with_least_shape(mut self) -> Self {
         with_entries!(&mut self, entries => entries.shape_is_stated = false);

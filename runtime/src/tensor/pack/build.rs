@@ -40,7 +40,7 @@ pub(super) struct Build<'a, K> {
     count: usize,
 }
 
-/// Vectors that nobody needs any more: memory whose pages the system need not clear first.
+/// Vectors that are not needed any more: memory whose pages the system need not clear first.
 pub(super) struct Spare {
     /// For arrays of levels.
     pub(super) indices: Vec<Vec<u32>>,
@@ -192,7 +192,7 @@ impl<'a, K: Key> Build<'a, K> {
             });
         });
         let total = P::narrowed(this.prefixes(prefix));
-        // Where there are no entries, zeros are there already, on pages that nobody has touched yet.
+        // Where there are no entries, zeros are there already, on pages that were not touched yet.
         if total != P::default() {
             tasks::each(rest.chunks_mut(1 << 20).collect(), &|_, rest| rest.fill(total));
         }

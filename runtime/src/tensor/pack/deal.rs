@@ -1,4 +1,4 @@
-//! Entries dealt out by the most significant digit of their keys, whose keys nobody has stored before.
+//! Entries dealt out by the most significant digit of their keys, whose keys were not stored before.
 //!
 //! Where entries come in no order that is of use, they are moved anyway: keys need not be written down first. Digits are
 //! counted, a prefix sum says where each chunk's part of each digit goes, values are moved there, and then keys, into the memory
@@ -41,7 +41,7 @@ pub(super) struct Dealt<K, V> {
     pub(super) sizes: Vec<usize>,
     /// The lowest bit of the digit.
     pub(super) shift: u32,
-    /// Memory of as many elements that nobody needs any more.
+    /// Memory of as many elements that is not needed any more.
     pub(super) spare: Vec<u16>,
 }
 

@@ -224,7 +224,7 @@ impl<T: Plain> Scatter<'_, T> {
     /// Puts the entries of a part behind each other, from the place of each row on.
     ///
     /// # Safety
-    /// Nobody else writes to the places that follow that of a row, as many as the part has entries there.
+    /// No other part writes to the places that follow that of a row, as many as the part has entries there.
     unsafe fn put(&self, (part, mut places): Part) {
         // Their own variables, which stay in registers: a write through them might change what `self` is.
         let Self { rows, columns, values, .. } = *self;
@@ -383,7 +383,7 @@ impl<'a, E: Copy> Places<'a, E> {
     }
 
     /// # Safety
-    /// Nobody else writes to this place at the same time.
+    /// No other thread writes to this place at the same time.
     #[inline]
     unsafe fn write(&self, place: usize, element: E) {
         assert!(place < self.length);

@@ -81,7 +81,7 @@ impl Source<'_> {
 pub(super) struct Sorted<K, B> {
     pub(super) keys: Vec<K>,
     pub(super) values: Buffer<B>,
-    /// Memory that nobody needs any more, of as many elements as there are keys or more; perhaps of none.
+    /// Memory that is not needed any more, of as many elements as there are keys or more; perhaps of none.
     pub(super) spare: Vec<u16>,
 }
 

@@ -456,7 +456,7 @@ impl Cusparse {
 
 impl Drop for Cusparse {
     fn drop(&mut self) {
-        // SAFETY: the handle was created, and nobody uses it any more.
+        // SAFETY: the handle was created, and is not used any more.
         unsafe { (self.functions.destroy)(self.handle) };
     }
 }
@@ -536,7 +536,7 @@ struct Descriptor {
 
 impl Drop for Descriptor {
     fn drop(&mut self) {
-        // SAFETY: the object was created, and nobody uses it any more.
+        // SAFETY: the object was created, and is not used any more.
         unsafe { (self.destroy)(self.raw) };
     }
 }

@@ -414,7 +414,7 @@ fn native(operator: ReduceOperator, held: ArrayElement) -> Option<(&'static str,
     }
 }
 
-/// Tries until nobody came between.
+/// Tries until no other thread came between.
 fn loop_of(name: &str, ty: &str, combined: &str) -> String {
     let (word, of_word, to_word) = match ty {
         "f64" => ("u64", "__longlong_as_double((i64)seen)", "(u64)__double_as_longlong"),

@@ -8,8 +8,8 @@
 //! mod __spc_spmv { pub trait Element { fn kernel() -> &'static StaticKernel }    impl Element for f64 { … }   … }
 //! ```
 //!
-//! `<T>` is every number type that the operators take, `<T: f32 | f64>` those that are listed. rustc compiles the loops of a type that
-//! nobody calls only where the function can be called from other crates.
+//! `<T>` is every number type that the operators take, `<T: f32 | f64>` those that are listed. rustc compiles the loops of a type for
+//! which they are never called only where the function can be called from other crates.
 
 use super::wrappers::{self, OfParameter};
 use super::{module, module_name, source};
