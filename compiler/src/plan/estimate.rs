@@ -40,12 +40,14 @@ pub(super) struct Estimator {
     pub extents: Vec<f64>,
     /// The patterns of each factor.
     pub patterns: Vec<Vec<Pattern>>,
+    /// Whether every size is taken to be what it is at most.
+    pub is_pessimistic: bool,
     tuples: RefCell<HashMap<(Vars, Set), f64>>,
     sizes: RefCell<HashMap<(Vars, Set), Size>>,
 }
 
-/// The extent of every variable of a kernel, as far as it is known.
-pub(super) fn extents(kernel: &Kernel, facts: &Facts) -> Vec<Option<f64>> {
+/// The extent of every variable of a kernel, as far as it is known, or assumed of some of them.
+pub(super) fn extents(kernel: &Kernel, facts: &Facts, assumed: &[(usize, f64)]) -> Vec<Option<f64>> {
     let mut found: Vec<Option<f64>> =
         kernel.variables.iter().map(|variable| variable.extent.map(|e| e as f64)).collect();
     for (extent, variable) in found.iter_mut().zip(&kernel.variables) {
@@ -59,6 +61,7 @@ pub(super) fn extents(kernel: &Kernel, facts: &Facts) -> Vec<Option<f64>> {
         let shape = facts.tensors.get(&tensor.name).map(|facts| &facts.shape[..]).unwrap_or_default();
         modes.iter_mut().zip(shape).for_each(|(mode, extent)| *mode = extent.map(|extent| extent as f64));
     }
+    assumed.iter().for_each(|&(variable, extent)| found[variable] = Some(extent));
     // What one access tells of a variable, others tell of their modes.
     for _ in 0..=kernel.statements.len() {
         let mut named: BTreeMap<(usize, &str), f64> = BTreeMap::new();
@@ -152,7 +155,7 @@ fn occupied(things: f64, places: f64) -> f64 {
 
 impl Estimator {
     pub(super) fn new(extents: Vec<f64>, patterns: Vec<Vec<Pattern>>) -> Self {
-        Self { extents, patterns, tuples: RefCell::default(), sizes: RefCell::default() }
+        Self { extents, patterns, is_pessimistic: false, tuples: RefCell::default(), sizes: RefCell::default() }
     }
 
     /// The coordinates of some variables.
@@ -184,7 +187,8 @@ impl Estimator {
             estimate *= if places > 0.0 { pattern.distinct(own, places).estimate / places } else { 0.0 };
         }
         estimate *= self.skew(vars, &patterns);
-        let estimate = estimate.min(self.chain(vars, &patterns));
+        let bound = self.chain(vars, &patterns);
+        let estimate = if self.is_pessimistic { bound } else { estimate.min(bound) };
         self.tuples.borrow_mut().insert((vars, live), estimate);
         estimate
     }
@@ -267,6 +271,9 @@ impl Estimator {
                 size.estimate = size.estimate.min(occupied(more.estimate, places));
                 size.bound = size.bound.min(more.bound);
             }
+        }
+        if self.is_pessimistic {
+            size.estimate = size.bound;
         }
         self.sizes.borrow_mut().insert((vars, live), size);
         size

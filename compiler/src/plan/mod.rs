@@ -17,6 +17,7 @@ mod share;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod unknown;
 mod write;
 
 pub use facts::{Degrees, Facts, Known, Modes, Source, TensorFacts, wanted};
@@ -27,6 +28,7 @@ use crate::notation::{Access, Assignment, Expr, IndexVariable, Kernel, Role};
 use cost::{Machine, Operand, View};
 use estimate::{Estimator, Pattern};
 use normal::Product;
+use std::borrow::Cow;
 use tree::{Search, Shape, Tree};
 use write::Writer;
 
@@ -146,19 +148,46 @@ struct Site {
     /// One for what is stored as it is, and others with a copy.
     searches: Vec<Search>,
     written: Tree,
-    /// The best plans, the cheapest first: the number of a search, and a tree of it.
-    plans: Vec<(usize, Tree)>,
+    /// What it costs at most.
+    bound: f64,
+    /// The best plans, the cheapest first.
+    plans: Vec<Plan>,
 }
+
+/// A way to compute a product.
+struct Plan {
+    /// The number of the search.
+    search: usize,
+    tree: Tree,
+    /// What it costs at most.
+    bound: f64,
+    /// What its time is multiplied by where plans are compared.
+    weight: f64,
+}
+
+/// A plan that is so many times dearer at most than another, which is thought to take up to [`CLOSE`] as long, is left to that.
+const RISKY: f64 = 10.0;
+
+/// See [`RISKY`].
+const CLOSE: f64 = 2.0;
+
+/// The weight of a plan that reads a sorted copy, which takes memory, beside one that does not.
+const COPY: f64 = 1.5;
 
 /// The products of a kernel, in reading order.
 fn sites(kernel: &Kernel, facts: &Facts) -> Vec<Site> {
-    let extents = estimate::extents(kernel, facts);
+    let sizes = Sizes { extents: estimate::extents(kernel, facts, &[]), facts: Cow::Borrowed(facts) };
+    let mut assumed = None;
     let mut sites = Vec::new();
     for (place, statement) in kernel.statements.iter().enumerate() {
         if normal::is_plain(kernel, statement) {
             let mut number = 0;
             each_product(kernel, &statement.value, &mut |product| {
-                sites.extend(site(kernel, facts, &extents, statement, (place, number), &product));
+                let of = Place { kernel, statement, place: (place, number), product: &product };
+                sites.extend(site(of, &sizes).or_else(|| {
+                    let assumed = assumed.get_or_insert_with(|| unknown::scenarios(kernel, facts));
+                    unknown::site(of, assumed)
+                }));
                 number += 1;
             });
         }
@@ -174,34 +203,65 @@ fn each_product(kernel: &Kernel, expr: &Expr, visit: &mut dyn FnMut(Product)) {
     }
 }
 
-/// What may be planned of a product; `None` where too little is known.
-fn site(
-    kernel: &Kernel,
-    facts: &Facts,
-    extents: &[Option<f64>],
-    statement: &Assignment,
+/// What is known, or assumed, of the sizes of a kernel's tensors.
+struct Sizes<'a> {
+    /// The extent of each variable.
+    extents: Vec<Option<f64>>,
+    facts: Cow<'a, Facts>,
+}
+
+/// A product where it stands.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    kernel: &'a Kernel,
+    statement: &'a Assignment,
     place: (usize, usize),
-    product: &Product,
-) -> Option<Site> {
-    let mut first = search(kernel, facts, extents, statement, place.0, product)?;
+    product: &'a Product,
+}
+
+/// What may be planned of a product; `None` where too little is known.
+fn site(of: Place<'_>, sizes: &Sizes<'_>) -> Option<Site> {
+    let mut first = search(of, sizes)?;
     let written = first.written();
-    let mut plans: Vec<(usize, Tree)> = first.best().into_iter().map(|tree| (0, tree)).collect();
+    let mut found: Vec<(usize, Tree)> = first.best().into_iter().map(|tree| (0, tree)).collect();
     let mut searches = vec![first];
     // A tensor that several statements make has several names.
-    let is_made_once = kernel.statements.iter().filter(|s| s.target.tensor == statement.target.tensor).count() == 1;
-    if product.factors.len() > 2 && is_made_once {
+    let target = of.statement.target.tensor;
+    let is_made_once = of.kernel.statements.iter().filter(|other| other.target.tensor == target).count() == 1;
+    if of.product.factors.len() > 2 && is_made_once {
         for (factor, levels) in copies(&searches[0]) {
-            let mut search = search(kernel, facts, extents, statement, place.0, product)?;
+            let mut search = search(of, sizes)?;
             search.read_copy(factor, levels);
-            plans.extend(search.best().into_iter().map(|tree| (searches.len(), tree)));
+            found.extend(search.best().into_iter().map(|tree| (searches.len(), tree)));
             searches.push(search);
         }
     }
-    let is_written = |(search, tree): &(usize, Tree)| *search == 0 && tree.parts == written.parts;
-    plans.retain(|plan| !is_written(plan));
-    plans.sort_by(|a, b| share::rank(a).total_cmp(&share::rank(b)));
-    plans.truncate(PLANS);
-    Some(Site { place, searches, written, plans })
+    found.retain(|(search, tree)| *search != 0 || tree.parts != written.parts);
+    let weight = |search: usize| if search == 0 { 1.0 } else { COPY };
+    let weighed = |(search, tree): &(usize, Tree)| tree.time * weight(*search);
+    found.sort_by(|a, b| weighed(a).total_cmp(&weighed(b)));
+    found.truncate(PLANS);
+    let bound_of = |number: usize, tree: &Tree| {
+        let mut bounds = search(of, sizes)?.pessimistic();
+        if let Some((factor, levels)) = &searches[number].copied {
+            bounds.read_copy(*factor, levels.clone());
+        }
+        bounds.replay(&searches[number], tree).map(|bound| bound.time.max(tree.time))
+    };
+    let bound = bound_of(0, &written)?;
+    let plans = found.into_iter().filter_map(|(search, tree)| {
+        Some(Plan { bound: bound_of(search, &tree)?, weight: weight(search), search, tree })
+    });
+    let mut plans: Vec<Plan> = plans.collect();
+    let all: Vec<(f64, f64)> =
+        plans.iter().map(|plan| (plan.tree.time, plan.bound)).chain([(written.time, bound)]).collect();
+    for plan in &mut plans {
+        let is_safer = |&(time, bound): &(f64, f64)| time <= CLOSE * plan.tree.time && RISKY * bound < plan.bound;
+        if all.iter().any(is_safer) {
+            plan.weight *= CLOSE;
+        }
+    }
+    Some(Site { place: of.place, searches, written, bound, plans })
 }
 
 /// The most plans of one product that are compared with those of others.
@@ -240,14 +300,9 @@ fn copies(search: &Search) -> Vec<(usize, Vec<usize>)> {
 }
 
 /// The search for a product; `None` where too little is known.
-fn search(
-    kernel: &Kernel,
-    facts: &Facts,
-    extents: &[Option<f64>],
-    statement: &Assignment,
-    place: usize,
-    product: &Product,
-) -> Option<Search> {
+fn search(of: Place<'_>, sizes: &Sizes<'_>) -> Option<Search> {
+    let Place { kernel, statement, place: (place, _), product } = of;
+    let Sizes { extents, facts } = sizes;
     let free = product.free();
     members(product.reduced | free).all(|variable| extents[variable].is_some()).then_some(())?;
     let mut patterns: Vec<Vec<Pattern>> = Vec::new();
@@ -334,7 +389,7 @@ fn write(kernel: &Kernel, sites: &[Site], chosen: &[Option<usize>]) -> Kernel {
                 let it = sites.iter().position(|site| site.place == (place, number));
                 number += 1;
                 let (site, plan) = it.and_then(|it| Some((&sites[it], chosen[it]?)))?;
-                let (search, tree) = &site.plans[plan];
+                let Plan { search, tree, .. } = &site.plans[plan];
                 Some(writer.value(&site.searches[*search], product, tree, &statement.target))
             });
         }

@@ -6,26 +6,18 @@
 //! temporary that several may share, one choice after the other is improved until none is.
 
 use super::tree::{Node, Tree};
-use super::{Cost, Site};
+use super::{Cost, Plan, Site};
 use std::collections::BTreeMap;
 
 /// A plan replaces what is written where it takes less than this part of its time.
 const WORTH: f64 = 0.9;
 
-/// The same for a plan that reads a sorted copy, which takes memory, beside one that does not.
-const WORTH_A_COPY: f64 = 0.67;
-
 /// Rounds of improvement.
 const ROUNDS: usize = 8;
 
-/// What plans are compared by: the time, that of copies weighed.
-pub(super) fn rank((search, tree): &(usize, Tree)) -> f64 {
-    if *search == 0 { tree.time } else { tree.time / WORTH_A_COPY }
-}
-
 /// The plan of each product; `None` where it stays as it is written.
 pub(super) fn choose(sites: &[Site]) -> Vec<Option<usize>> {
-    let cheapest = |site: &Site, is_it: &dyn Fn(&Tree) -> bool| site.plans.iter().position(|(_, tree)| is_it(tree));
+    let cheapest = |site: &Site, is_it: &dyn Fn(&Tree) -> bool| site.plans.iter().position(|plan| is_it(&plan.tree));
     let alone: Vec<Option<usize>> = sites.iter().map(|site| cheapest(site, &|_| true)).collect();
     let mut starts = vec![alone.clone(), vec![None; sites.len()]];
     for key in shared(sites) {
@@ -42,7 +34,7 @@ pub(super) fn choose(sites: &[Site]) -> Vec<Option<usize>> {
 fn shared(sites: &[Site]) -> Vec<String> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for site in sites {
-        let mut own: Vec<&str> = site.plans.iter().flat_map(|(_, tree)| &tree.nodes).map(|node| &*node.key).collect();
+        let mut own: Vec<&str> = site.plans.iter().flat_map(|plan| &plan.tree.nodes).map(|node| &*node.key).collect();
         own.sort_unstable();
         own.dedup();
         own.into_iter().for_each(|key| *counts.entry(key).or_default() += 1);
@@ -74,7 +66,7 @@ fn improve(sites: &[Site], mut chosen: Vec<Option<usize>>) -> Vec<Option<usize>>
 
 /// The temporaries of some plans, each once.
 fn nodes<'a>(sites: &'a [Site], chosen: &[Option<usize>]) -> BTreeMap<&'a str, &'a Node> {
-    let plans = sites.iter().zip(chosen).filter_map(|(site, plan)| Some(&site.plans[(*plan)?].1));
+    let plans = sites.iter().zip(chosen).filter_map(|(site, plan)| Some(&site.plans[(*plan)?].tree));
     plans.flat_map(|tree| &tree.nodes).map(|node| (&*node.key, node)).collect()
 }
 
@@ -83,8 +75,8 @@ fn weighed(sites: &[Site], chosen: &[Option<usize>]) -> f64 {
     let roots = sites.iter().zip(chosen).map(|(site, plan)| match plan {
         None => site.written.time * WORTH,
         Some(plan) => {
-            let (_, tree) = &site.plans[*plan];
-            tree.nest.time + rank(&site.plans[*plan]) - tree.time
+            let Plan { tree, weight, .. } = &site.plans[*plan];
+            tree.nest.time + tree.time * (weight - 1.0)
         }
     });
     roots.sum::<f64>() + nodes(sites, chosen).values().map(|node| node.nest.time).sum::<f64>()
@@ -93,15 +85,16 @@ fn weighed(sites: &[Site], chosen: &[Option<usize>]) -> f64 {
 /// What a choice costs.
 pub(super) fn cost(sites: &[Site], chosen: &[Option<usize>]) -> Cost {
     let nodes = nodes(sites, chosen);
-    let roots = sites.iter().zip(chosen).map(|(site, plan)| plan.map_or(&site.written, |plan| &site.plans[plan].1));
+    let roots = sites.iter().zip(chosen).map(|(site, plan)| plan.map_or(&site.written, |plan| &site.plans[plan].tree));
     let nests = roots.map(|tree| &tree.nest).chain(nodes.values().map(|node| &node.nest));
     let mut cost = Cost::default();
     for nest in nests {
         cost.operations += nest.operations;
         cost.bytes += nest.bytes;
         cost.time += nest.time;
-        cost.bound += nest.time;
     }
+    let bounds = sites.iter().zip(chosen).map(|(site, plan)| plan.map_or(site.bound, |plan| site.plans[plan].bound));
+    cost.bound = bounds.sum();
     cost.memory = nodes.values().fold(0.0, |sum, node| sum + node.memory);
     cost
 }

@@ -108,16 +108,10 @@ fn what_no_rule_covers_stays() {
         "fn f(A: i32 csr, x: i32 dense, w: i32 dense) -> y: i32 dense { y(i) = A(i, j) * A(j, k) * (x(k) / w(k)); }",
         // The schedule is of the loops that are written.
         "fn f(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * A(j, k) * x(k); } schedule { reorder(i, j, k); }",
-        // Nothing is known of `z`.
-        "fn f(A: csr, z: csf) -> y: dense { y(i) = A(i, j) * A(j, k) * z(k); }",
     ];
     for text in sentences {
         assert_eq!(planned(text, &sizes), ["as written"], "{text}");
     }
-    assert_eq!(
-        plan(&kernel("fn f(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * A(j, k) * x(k); }"), &Facts::default()),
-        None
-    );
 }
 
 #[test]
@@ -136,4 +130,70 @@ fn terms_are_planned_each_by_itself() {
     let expected =
         ["let t_Ax(j): f64 [dense] = sum(k)(A(j, k) * x(k));", "y(i) = b(i) - sum(j)(2.0 * (A(i, j) * t_Ax(j)));"];
     assert_eq!(planned(text, &sizes), expected);
+}
+
+#[test]
+fn without_sizes_only_what_is_never_dearer_replaces_the_text() {
+    let unknown = Facts::default();
+    let text = "fn f(A: csr, B: csr, x: dense) -> y: dense { y(i) = A(i, j) * B(j, k) * x(k); }";
+    let expected = ["let t_Bx(j): f64 [dense] = sum(k)(B(j, k) * x(k));", "y(i) = sum(j)(A(i, j) * t_Bx(j));"];
+    assert_eq!(planned(text, &unknown), expected);
+    let text = "fn f(X: csf, V: dense, W: dense) -> Y: dense { Y(i, q, r) = X(i, j, k) * V(j, q) * W(k, r); }";
+    let expected = [
+        "let t_XW(i, j, r): f64 [compressed, compressed, dense] = sum(k)(X(i, j, k) * W(k, r));",
+        "Y(i, q, r) = sum(j)(t_XW(i, j, r) * V(j, q));",
+    ];
+    assert_eq!(planned(text, &unknown), expected);
+    // What is first depends on the sizes: neither is always as cheap as what is written.
+    let text = "fn f(A: dense, B: dense, C: dense) -> D: dense { D(i) = A(i, j) * B(i, k) * C(j, k); }";
+    assert_eq!(planned(text, &unknown), ["as written"]);
+    let text = "fn f(X: csf, B: dense, C: dense) -> A: dense { A(i, r) = X(i, j, k) * B(j, r) * C(k, r); }";
+    assert_eq!(planned(text, &unknown), ["as written"]);
+}
+
+#[test]
+fn temporaries_stay_within_the_memory_that_they_may_take() {
+    let text = "fn f(A: csr, B: csr, X: dense) -> Y: dense { Y(i, r) = A(i, j) * B(j, k) * X(k, r); }";
+    let sizes = facts(&[("A", &[N, N], Some(1e5)), ("B", &[N, N], Some(1e5)), ("X", &[N, 16], None)]);
+    assert_eq!(planned(text, &sizes).len(), 2);
+    assert_eq!(planned(text, &Facts { memory: Some(1 << 20), ..sizes }), ["as written"]);
+}
+
+#[test]
+fn what_is_made_once_is_read_by_all() {
+    let text = "fn f(X: csf, A: dense, B: dense, C: dense) -> (MA: dense, MB: dense) {
+        MA(i, r) = X(i, j, k) * B(j, r) * C(k, r);
+        MB(j, r) = X(i, j, k) * A(i, r) * C(k, r);
+    }";
+    let mut sizes = facts(&[("X", &[1000, 1000, 500], Some(1e6))]);
+    sizes.extents.insert("r".to_owned(), 16);
+    let x = sizes.tensors.get_mut("X").expect("it is there");
+    x.distinct = [(0b001, 1000.0), (0b011, 6e4)].map(|(modes, count)| (modes, Known::measured(count))).into();
+    let expected = [
+        "let t_XC(i, j, r): f64 [compressed, compressed, dense] = sum(k)(X(i, j, k) * C(k, r));",
+        "MA(i, r) = sum(j)(t_XC(i, j, r) * B(j, r));",
+        "MB(j, r) = sum(i)(t_XC(i, j, r) * A(i, r));",
+    ];
+    assert_eq!(planned(text, &sizes), expected);
+    // What is written between two statements is another tensor for the second.
+    let text = "fn f(A: csr, x: dense) -> (y: dense, z: dense, w: dense) {
+        y(i) = A(i, j) * A(j, k) * x(k);
+        z(i) = A(i, j) * A(j, k) * y(k);
+        w(i) = A(i, j) * A(j, k) * x(k);
+    }";
+    let made = planned(text, &facts(&[("A", &[N, N], Some(1e5))]));
+    assert_eq!(made.iter().filter(|line| line.starts_with("let")).count(), 2, "{made:?}");
+}
+
+#[test]
+fn copies_are_asked_for_where_they_pay() {
+    let text = "fn f(X: csf, U: dense, V: dense) -> Y: dense { Y(k, p, q) = X(i, j, k) * U(i, p) * V(j, q); }";
+    let mut sizes = facts(&[("X", &[1000, 1000, 500], Some(1e6)), ("U", &[1000, 16], None), ("V", &[1000, 16], None)]);
+    let x = sizes.tensors.get_mut("X").expect("it is there");
+    let known = [(1, 1e3), (2, 1e3), (4, 500.0), (0b011, 6e4), (0b101, 1.3e5), (0b110, 1.3e5)];
+    x.distinct = known.map(|(modes, count)| (modes, Known::measured(count))).into();
+    let with_copy = plan(&kernel(text), &sizes).expect("there is a plan");
+    assert!(super::text(&with_copy.kernel).contains("copy(X(k, "), "{}", super::text(&with_copy.kernel));
+    let once = plan(&kernel(text), &Facts { calls: 1.0, ..sizes });
+    assert!(once.is_none_or(|once| !super::text(&once.kernel).contains("copy")));
 }

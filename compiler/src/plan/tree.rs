@@ -135,6 +135,28 @@ impl Search {
         }
     }
 
+    /// The same with everything as large as it may be.
+    pub(super) fn pessimistic(mut self) -> Self {
+        self.of.is_pessimistic = true;
+        self
+    }
+
+    /// What a tree of another search costs with what is known here.
+    pub(super) fn replay(&mut self, other: &Search, tree: &Tree) -> Option<Tree> {
+        self.made = vec![None; 2 << self.factors.len()];
+        self.memory = Some(f64::INFINITY);
+        let mut numbers: Vec<usize> = Vec::new();
+        other.numbers(tree, &mut numbers);
+        for number in numbers {
+            let Made { tree, result, mask, .. } = other.made(number).clone();
+            let tree = self.tree(&tree.parts, Some(&result), mask.as_ref())?;
+            self.made[number] = Some(self.temporary_of(tree, result, mask));
+        }
+        let mut tree = self.tree(&tree.parts, None, None)?;
+        self.complete(&mut tree);
+        Some(tree)
+    }
+
     /// Reads a factor from a copy whose levels are in another order.
     pub(super) fn read_copy(&mut self, factor: usize, levels: Vec<usize>) {
         let view = &mut self.factors[factor].views[0];
@@ -205,22 +227,26 @@ impl Search {
                 least.set(if found.len() < KEPT { f64::INFINITY } else { found[KEPT - 1].time });
             }
         });
-        for tree in &mut found {
-            tree.nodes = self.nodes(tree);
-            let nests = || [&tree.nest].into_iter().chain(tree.nodes.iter().map(|node| &node.nest));
-            tree.time = nests().map(|nest| nest.time).sum();
-            tree.operations = nests().map(|nest| nest.operations).sum();
-            tree.bytes = nests().map(|nest| nest.bytes).sum();
-            tree.memory = tree.nodes.iter().fold(0.0, |sum, node| sum + node.memory);
-            if let Some((factor, levels)) = &self.copied {
-                let entries: f64 = self.factors[*factor].views.iter().map(|view| view.entries).sum();
-                tree.nest.time += cost::copy(entries, self.machine);
-                tree.time += cost::copy(entries, self.machine);
-                tree.memory += entries * (self.result.bytes + 4.0 * levels.len() as f64);
-            }
-        }
+        found.iter_mut().for_each(|tree| self.complete(tree));
         found.sort_by(|a, b| a.time.total_cmp(&b.time));
         found
+    }
+
+    /// The costs of a complete plan: what is made several times is made once.
+    fn complete(&self, tree: &mut Tree) {
+        tree.nodes = self.nodes(tree);
+        let nests = || [&tree.nest].into_iter().chain(tree.nodes.iter().map(|node| &node.nest));
+        tree.time = nests().map(|nest| nest.time).sum();
+        tree.operations = nests().map(|nest| nest.operations).sum();
+        tree.bytes = nests().map(|nest| nest.bytes).sum();
+        tree.memory = tree.nodes.iter().fold(0.0, |sum, node| sum + node.memory);
+        if let Some((factor, levels)) = &self.copied {
+            let entries: f64 = self.factors[*factor].views.iter().map(|view| view.entries).sum();
+            let time = cost::copy(entries, self.machine);
+            tree.nest.time += time;
+            tree.time += time;
+            tree.memory += entries * (self.result.bytes + 4.0 * levels.len() as f64);
+        }
     }
 
     /// The temporaries of a tree, each once.
@@ -487,15 +513,21 @@ impl Search {
         if is_sparse && (!tree.nest.in_order && is_too_deep || entries > FULL * places && !self.keeps_patterns) {
             return None;
         }
-        let view = View {
-            levels: result.levels.clone(),
-            walked: result.stored,
-            last: result.levels.last().copied(),
-            entries,
-            ..View::default()
-        };
-        let operand = Operand { vars: open, views: vec![view], live: if is_sparse { live } else { 0 } };
-        Some(Made { tree, result, mask: mask.cloned(), operand })
+        Some(self.temporary_of(tree, result, mask.cloned()))
+    }
+
+    /// A temporary as an operand.
+    fn temporary_of(&self, tree: Tree, result: Result, mask: Option<Mask>) -> Made {
+        let operands = self.operands(&tree.parts);
+        let mut live = operands.iter().fold(0, |all, operand| all | operand.live);
+        live |= mask.as_ref().map_or(0, |mask| mask.operand.live);
+        let vars = result.levels.iter().fold(0, |all: Vars, &level| all | 1 << level);
+        let entries = cost::elements(&self.of, &result, live, vars);
+        let live = if result.stored == 0 { 0 } else { live };
+        let (levels, walked, last) = (result.levels.clone(), result.stored, result.levels.last().copied());
+        let view = View { levels, walked, last, entries, ..View::default() };
+        let operand = Operand { vars, views: vec![view], live };
+        Made { tree, result, mask, operand }
     }
 
     /// The levels of a temporary: first those that store coordinates, in the order in which an operand has them; then those that

@@ -235,11 +235,16 @@ impl<'a> Expansion<'a> {
     }
 
     /// Calls `write(level, coordinate at each position)` for each level.
-    fn expand(&self, range: Range<usize>, mut write: impl FnMut(usize, &[u64])) {
+    fn expand(&self, range: Range<usize>, write: impl FnMut(usize, &[u64])) {
+        self.expand_above(self.tensor.levels.len(), range, write);
+    }
+
+    /// The same for positions of the last of the first `depth` levels.
+    pub(super) fn expand_above(&self, depth: usize, range: Range<usize>, mut write: impl FnMut(usize, &[u64])) {
         let mut positions: Vec<usize> = range.collect();
         let positions = positions.as_mut_slice();
         let mut column = vec![0; positions.len()];
-        for (level, storage) in self.tensor.levels.iter().enumerate().rev() {
+        for (level, storage) in self.tensor.levels[..depth].iter().enumerate().rev() {
             let kind = self.layout.levels[level].kind;
             match (kind.is_dense(), storage.positions(), storage.coordinates()) {
                 (true, ..) => {

@@ -5,9 +5,11 @@
 //! *HyperLogLog: the analysis of a near-optimal cardinality estimation algorithm* (2007), with the estimator of Ertl, *New cardinality
 //! estimation algorithms for HyperLogLog sketches* (2017), which has no bias at any size; its standard error is 1.04 / √4096 = 1.6 %.
 
+use super::index_array::{Index, with_indices};
 use super::iterate::Expansion;
-use super::{AnyTensor, tasks};
+use super::{AnyTensor, IndexArray, tasks};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// The number of registers of a sketch.
 const REGISTERS: usize = 1 << REGISTER_BITS;
@@ -23,8 +25,8 @@ const COUNTED: usize = 1 << 20;
 const COUNTED_PER_ENTRY: usize = 4;
 /// The entries of a block.
 const BLOCK: usize = 1 << 12;
-/// The least entries of a task.
-const GRAIN: usize = 1 << 17;
+/// The least entries or fibers of a task.
+const GRAIN: usize = 1 << 14;
 
 /// A set of modes, a bit each: bit 0 is the first mode.
 pub(crate) type Modes = u32;
@@ -68,22 +70,21 @@ impl AnyTensor {
             sets.iter().copied().filter(|set| set.count_ones() > 1 && set & !all == 0 && *set != all).collect();
         let positions = self.values().len();
         let counts = || Counts::new(self.shape(), positions, &sets);
-        let found = match self.is_plain() {
-            true => {
-                let expansion = Expansion::of(self);
-                let most = rayon::current_num_threads().max(1);
-                let grain = positions.div_ceil(most).max(GRAIN);
-                let parts = tasks::map(&tasks::ranges(positions, grain), &|range| {
-                    let mut counts = counts();
-                    for begin in range.clone().step_by(BLOCK) {
-                        let (columns, is_entry) = expansion.block(begin..range.end.min(begin + BLOCK));
-                        counts.add(columns, is_entry.as_deref());
-                    }
-                    counts
+        let found = match (self.fibers(), self.is_plain()) {
+            (Some(fibers), _) => in_tasks(fibers.count, &|range| {
+                let mut counts = counts();
+                blocks(range, &mut |block| counts.add_fibers(&fibers, block));
+                counts
+            }),
+            (None, true) => in_tasks(positions, &|range| {
+                let (mut counts, expansion) = (counts(), Expansion::of(self));
+                blocks(range, &mut |block| {
+                    let (columns, is_entry) = expansion.block(block);
+                    counts.add(columns, is_entry.as_deref());
                 });
-                parts.into_iter().reduce(Counts::merged)
-            }
-            false => {
+                counts
+            }),
+            (None, false) => {
                 let mut counts = counts();
                 let mut columns = vec![Vec::with_capacity(BLOCK); self.order()];
                 self.walk().each(&mut |index, _| {
@@ -98,6 +99,37 @@ impl AnyTensor {
         };
         found.unwrap_or_else(counts).spread(self.shape())
     }
+
+    /// The fibers of the last level, where it is compressed and every level stores a mode.
+    fn fibers(&self) -> Option<Fibers<'_>> {
+        let (last, above) = self.format().levels.split_last()?;
+        let modes = self.format().mode_order()?;
+        let arrays = self.levels().last()?;
+        let is_plain = !above.is_empty() && self.is_plain() && last.format.kind.is_compressed();
+        let (bounds, coordinates) = arrays.positions().zip(arrays.coordinates()).filter(|_| is_plain)?;
+        let count = bounds.len().saturating_sub(1);
+        Some(Fibers { expansion: Expansion::of(self), modes, bounds, coordinates, count })
+    }
+}
+
+/// Counts in tasks on all threads, together.
+fn in_tasks(count: usize, work: &(dyn Fn(Range<usize>) -> Counts + Sync)) -> Option<Counts> {
+    let grain = count.div_ceil(rayon::current_num_threads().max(1)).max(GRAIN);
+    tasks::map(&tasks::ranges(count, grain), work).into_iter().reduce(Counts::merged)
+}
+
+fn blocks(range: Range<usize>, visit: &mut dyn FnMut(Range<usize>)) {
+    range.clone().step_by(BLOCK).for_each(|begin| visit(begin..range.end.min(begin + BLOCK)));
+}
+
+/// The fibers of a last level that is compressed.
+struct Fibers<'a> {
+    expansion: Expansion<'a>,
+    /// The mode of each level.
+    modes: Vec<usize>,
+    bounds: &'a IndexArray,
+    coordinates: &'a IndexArray,
+    count: usize,
 }
 
 /// What is counted of the entries of a task.
@@ -108,10 +140,18 @@ struct Counts {
     sets: Vec<(Modes, Set)>,
 }
 
-/// The coordinates of a set of modes that were seen.
-enum Set {
-    Bitmap { strides: Vec<(usize, u64)>, bits: Vec<u64> },
-    Sketch { modes: Vec<usize>, registers: Vec<u8> },
+/// The coordinates of a set of modes that were seen, each by a key: the sum of its indices times weights.
+struct Set {
+    /// The weight of each mode.
+    weights: Vec<(usize, u64)>,
+    seen: Seen,
+}
+
+enum Seen {
+    /// A bit for each key.
+    Bitmap(Vec<u64>),
+    /// The largest rank of hashes in each register.
+    Sketch(Vec<u8>),
 }
 
 impl Counts {
@@ -138,9 +178,54 @@ impl Counts {
             }
         }
         let mut keys = vec![0u64; columns.first().map_or(0, Vec::len)];
-        for (_, set) in &mut self.sets {
-            set.add(&columns, &mut keys);
+        for (_, seen) in &mut self.sets {
+            seen.weigh(&columns, &mut keys);
+            seen.add(keys.iter().copied());
         }
+    }
+
+    /// Counts the entries of some fibers: what is above the last level once for each fiber.
+    fn add_fibers(&mut self, fibers: &Fibers<'_>, block: Range<usize>) {
+        let Some((&last, above)) = fibers.modes.split_last() else { return };
+        let bounds: Vec<usize> = (block.start..=block.end).map(|fiber| fibers.bounds.get(fiber)).collect();
+        let lengths = || bounds.windows(2).map(|pair| pair[1] - pair[0]);
+        let mut columns = vec![Vec::new(); fibers.modes.len()];
+        fibers.expansion.expand_above(above.len(), block.clone(), |level, column| {
+            columns[above[level]] =
+                column.iter().zip(lengths()).filter(|(_, length)| *length > 0).map(|(&index, _)| index).collect();
+        });
+        let runs: Vec<(usize, usize)> =
+            bounds.windows(2).map(|pair| (pair[0], pair[1])).filter(|(begin, end)| begin < end).collect();
+        let (Some(&(first, _)), Some(&(_, end))) = (runs.first(), runs.last()) else { return };
+        self.entries += end - first;
+        for (&mode, column) in above.iter().map(|mode| (mode, &columns[*mode])) {
+            if let Some(counts) = &mut self.modes[mode] {
+                column
+                    .iter()
+                    .zip(&runs)
+                    .for_each(|(&index, (begin, end))| counts[index as usize] += (end - begin) as u32);
+            }
+        }
+        with_indices!(fibers.coordinates, |coordinates| {
+            if let Some(counts) = &mut self.modes[last] {
+                coordinates[first..end].iter().for_each(|index| counts[index.to_usize()] += 1);
+            }
+            let mut keys = vec![0; runs.len()];
+            for (set, seen) in &mut self.sets {
+                seen.weigh(&columns, &mut keys);
+                match *set >> last & 1 == 1 {
+                    false => seen.add(keys.iter().copied()),
+                    true => {
+                        let weight = seen.weight(last);
+                        let of_run = |(&key, &(begin, end)): (&u64, &(usize, usize))| {
+                            let own = move |index| key.wrapping_add((index as u64).wrapping_mul(weight));
+                            seen.add(coordinates[begin..end].iter().map(|index| own(index.to_usize())));
+                        };
+                        keys.iter().zip(&runs).for_each(of_run);
+                    }
+                }
+            }
+        });
     }
 
     fn merged(mut self, other: Self) -> Self {
@@ -149,11 +234,11 @@ impl Counts {
             counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
         }
         for ((_, set), (_, other)) in self.sets.iter_mut().zip(other.sets) {
-            match (set, other) {
-                (Set::Bitmap { bits, .. }, Set::Bitmap { bits: more, .. }) => {
+            match (&mut set.seen, other.seen) {
+                (Seen::Bitmap(bits), Seen::Bitmap(more)) => {
                     bits.iter_mut().zip(more).for_each(|(bits, more)| *bits |= more);
                 }
-                (Set::Sketch { registers, .. }, Set::Sketch { registers: more, .. }) => {
+                (Seen::Sketch(registers), Seen::Sketch(more)) => {
                     registers.iter_mut().zip(more).for_each(|(register, more)| *register = more.max(*register));
                 }
                 _ => unreachable!("all tasks count a set in one way"),
@@ -194,64 +279,57 @@ impl Set {
                     stride *= shape[mode].max(1) as u64;
                     (mode, own)
                 });
-                Set::Bitmap { strides: strides.collect(), bits: vec![0; places.div_ceil(64)] }
+                Set { weights: strides.collect(), seen: Seen::Bitmap(vec![0; places.div_ceil(64)]) }
             }
-            None => Set::Sketch { modes, registers: vec![0; REGISTERS] },
+            None => Set::sketch(&modes),
         }
     }
 
-    /// Sees coordinates; `keys` has room for a number for each.
-    fn add(&mut self, columns: &[Vec<u64>], keys: &mut [u64]) {
-        let mut weigh = |weights: &mut dyn Iterator<Item = (usize, u64)>| {
-            keys.fill(0);
-            for (mode, weight) in weights {
-                let column = &columns[mode];
-                keys.iter_mut()
-                    .zip(column)
-                    .for_each(|(key, &index)| *key = key.wrapping_add(index.wrapping_mul(weight)));
-            }
-        };
-        let mut before = None;
-        match self {
-            Set::Bitmap { strides, bits } => {
-                weigh(&mut strides.iter().copied());
-                keys.iter().for_each(|&key| bits[(key / 64) as usize] |= 1 << (key % 64));
-            }
-            Set::Sketch { modes, registers } => {
-                weigh(&mut modes.iter().map(|&mode| (mode, weight(mode))));
-                for &key in keys.iter() {
-                    // Entries of one fiber stand side by side.
-                    if before.replace(key) == Some(key) {
-                        continue;
-                    }
-                    let hash = mixed(key);
-                    let place = (hash >> (64 - REGISTER_BITS)) as usize;
-                    let rank = (hash << REGISTER_BITS | 1 << (REGISTER_BITS - 1)).leading_zeros() as u8 + 1;
-                    registers[place] = registers[place].max(rank);
-                }
-            }
+    fn sketch(modes: &[usize]) -> Self {
+        let weights = modes.iter().map(|&mode| (mode, mixed(mode as u64 + 1) | 1)).collect();
+        Set { weights, seen: Seen::Sketch(vec![0; REGISTERS]) }
+    }
+
+    fn weight(&self, mode: usize) -> u64 {
+        self.weights.iter().find(|(known, _)| *known == mode).map_or(0, |(_, weight)| *weight)
+    }
+
+    /// The keys of coordinates, without modes of which there is no column.
+    fn weigh(&self, columns: &[Vec<u64>], keys: &mut [u64]) {
+        keys.fill(0);
+        for (mode, weight) in &self.weights {
+            let keys = keys.iter_mut().zip(&columns[*mode]);
+            keys.for_each(|(key, index)| *key = key.wrapping_add(index.wrapping_mul(*weight)));
+        }
+    }
+
+    /// Sees keys.
+    fn add(&mut self, keys: impl Iterator<Item = u64>) {
+        match &mut self.seen {
+            Seen::Bitmap(bits) => keys.for_each(|key| bits[(key / 64) as usize] |= 1 << (key % 64)),
+            Seen::Sketch(registers) => keys.for_each(|key| {
+                let hash = mixed(key);
+                let place = (hash >> (64 - REGISTER_BITS)) as usize;
+                let rank = (hash << REGISTER_BITS | 1 << (REGISTER_BITS - 1)).leading_zeros() as u8 + 1;
+                registers[place] = registers[place].max(rank);
+            }),
         }
     }
 
     /// How many were seen, at most `most`.
     fn distinct(&self, most: f64) -> Distinct {
-        match self {
-            Set::Bitmap { bits, .. } => {
+        match &self.seen {
+            Seen::Bitmap(bits) => {
                 let count = bits.iter().map(|bits| f64::from(bits.count_ones())).sum();
                 Distinct { estimate: count, bound: count }
             }
-            Set::Sketch { registers, .. } => {
+            Seen::Sketch(registers) => {
                 let estimate = estimate(registers);
                 let bound = if estimate == 0.0 { 0.0 } else { estimate * (1.0 + DEVIATION) + FEW };
                 Distinct { estimate: estimate.min(most), bound: bound.min(most) }
             }
         }
     }
-}
-
-/// An odd number for each mode.
-fn weight(mode: usize) -> u64 {
-    mixed(mode as u64 + 1) | 1
 }
 
 /// The finalizer of MurmurHash3: every bit of the result depends on every bit of the key.
@@ -364,9 +442,10 @@ mod tests {
     fn sketches_have_no_bias_at_any_size() {
         for count in [1usize, 10, 1000, 5000, 12_000, 20_000, 300_000] {
             let errors = (0..8u64).map(|seed| {
-                let mut set = Set::Sketch { modes: vec![0], registers: vec![0; REGISTERS] };
-                let keys: Vec<u64> = (0..count as u64).map(|key| key * 8 + seed).collect();
-                set.add(&[keys], &mut vec![0; count]);
+                let mut set = Set::sketch(&[0]);
+                let mut keys = vec![0; count];
+                set.weigh(&[(0..count as u64).map(|key| key * 8 + seed).collect()], &mut keys);
+                set.add(keys.into_iter());
                 set.distinct(f64::INFINITY).estimate / count as f64 - 1.0
             });
             let errors: Vec<f64> = errors.collect();
