@@ -122,6 +122,8 @@ impl Lowering<'_> {
             Expr::Index(variable, element) => {
                 ir::Expr::Cast(Type::of(*element), Box::new(self.coordinate(scope, *variable)))
             }
+            // What is stored is rounded then.
+            Expr::Cast(element, operand) if element.is_stored_only() => self.expr(operand, scope),
             Expr::Cast(element, operand) => ir::Expr::Cast(Type::of(*element), Box::new(self.expr(operand, scope))),
             Expr::Unary(operator, operand) => ir::Expr::Unary(*operator, Box::new(self.expr(operand, scope))),
             Expr::Binary(operator, left, right) => {

@@ -4,6 +4,7 @@ use crate::execute::array::{Access, Signature};
 use crate::parallel::text as helpers;
 use spc_compiler::backend::rust::function_name;
 use spc_compiler::format::INTERLEAVE_TEXT;
+use spc_compiler::ir::HALF_TEXT;
 use spc_compiler::ir::{ArrayElement, Size};
 use std::fmt::Write;
 
@@ -37,13 +38,14 @@ pub(super) fn library(kernels: &[(&str, Signature)]) -> Sources {
     let modules: String = kernels.iter().enumerate().map(|(place, (_, signature))| module(place, signature)).collect();
     let kernels = kernels
         .iter()
-        .map(|(text, _)| format!("use crate::complex::{{c32, c64}};\nuse crate::parallel;\n\n{text}\n"))
+        .map(|(text, _)| format!("use crate::complex::{{c32, c64}};\nuse crate::parallel;\nuse crate::parallel::{{bf16, f16}};\n\n{text}\n"))
         .collect();
-    let helpers = helpers::modules(INTERLEAVE_TEXT);
+    let helpers = helpers::modules(INTERLEAVE_TEXT, HALF_TEXT);
     let root = format!(
         r#"#![allow(dead_code, unused, arithmetic_overflow, overflowing_literals, unconditional_panic)]
 
 use complex::{{c32, c64}};
+use parallel::{{bf16, f16}};
 
 #[unsafe(no_mangle)]
 pub static {VERSION}: u32 = abi::VERSION;
