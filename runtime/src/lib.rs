@@ -271,6 +271,7 @@ pub mod decompose;
 pub mod execute;
 mod fault;
 pub mod generate;
+pub mod half;
 pub mod io;
 #[cfg(feature = "compile")]
 pub mod measure;

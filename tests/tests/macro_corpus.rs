@@ -802,6 +802,14 @@ cases! {
     types_f32 "cases/types/f32.ti" [X, B, C] mttkrp(&X, &B, &C);
     types_f32_functions "cases/types/f32_functions.ti" [A] f32_functions(&A);
     types_f32_to_integers "cases/types/f32_to_integers.ti" [x] whole(&x);
+    types_bf16_by_columns "cases/types/bf16_by_columns.ti" [A, x] columns(&A, &x);
+    types_bf16_mttkrp "cases/types/bf16_mttkrp.ti" [X, B, C] mttkrp(&X, &B, &C);
+    types_bf16_sampled "cases/types/bf16_sampled.ti" [S, B, C] sddmm(&S, &B, &C);
+    types_f16_add "cases/types/f16_add.ti" [A, B, alpha] add(&A, &B, alpha);
+    types_f16_formats "cases/types/f16_formats.ti" [A, B, c] formats(&A, &B, &c);
+    types_f16_min_plus "cases/types/f16_min_plus.ti" [A, x] relax(&A, &x);
+    types_f16_spgemm "cases/types/f16_spgemm.ti" [A, B] spgemm(&A, &B);
+    types_f16_spmv "cases/types/f16_spmv.ti" [A, x] spmv(&A, &x);
     types_integers "cases/types/integers.ti" [A, B, C, D, E] rows(&A, &B, &C, &D, &E);
     types_integers_extreme "cases/types/integers_extreme.ti" [x, n] extreme(&x, &n);
     types_integers_mixed "cases/types/integers_mixed.ti" [A, B, x] mixed(&A, &B, &x);

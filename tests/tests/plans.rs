@@ -162,7 +162,7 @@ impl Line {
     fn packed(&self, inputs: &[Entries]) -> Result<Vec<(String, AnyTensor)>, String> {
         let parameters = self.kernel.tensors.iter().filter(|tensor| tensor.role == Role::Input);
         let packed = parameters.zip(inputs).map(|(tensor, entries)| {
-            let packed = entries.pack(&tensor.format, tensor.fill).map_err(|error| error.to_string())?;
+            let packed = entries.pack(tensor.element, &tensor.format, tensor.fill).map_err(|error| error.to_string())?;
             Ok((tensor.name.clone(), packed))
         });
         packed.collect()
@@ -373,7 +373,7 @@ impl Product {
             let made = |number: &str| number.parse::<usize>().map_err(|error| error.to_string());
             let operand = match tensor.name.strip_prefix('f') {
                 Some(number) => {
-                    let packed = self.factors[made(number)?].entries.pack(&tensor.format, tensor.fill);
+                    let packed = self.factors[made(number)?].entries.pack(tensor.element, &tensor.format, tensor.fill);
                     Operand::Tensor(packed.map_err(|error| error.to_string())?)
                 }
                 None if tensor.format.order == 0 => Operand::Scalar(1.0),

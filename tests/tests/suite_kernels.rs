@@ -124,7 +124,7 @@ fn rustc_takes(cases: &[Case]) -> Result<(), String> {
          {}}}\n\
          pub mod complex {{\n{}\n}}\n",
         kernels.join("\n"),
-        helpers::modules(spc_compiler::format::INTERLEAVE_TEXT),
+        helpers::modules(spc_compiler::format::INTERLEAVE_TEXT, spc_compiler::ir::HALF_TEXT),
         include_str!("../../runtime/src/execute/native/complex.rs"),
     );
     let folder = tempfile::tempdir().expect("a folder");

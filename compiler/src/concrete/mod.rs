@@ -386,7 +386,7 @@ impl TensorKind {
 impl Kernel {
     /// The type of an expression's value.
     pub fn element_of(&self, expr: &Expr) -> ElementType {
-        expr.element(&|tensor| self.tensor(tensor).element)
+        expr.element(&|tensor| self.tensor(tensor).element.computed())
     }
 
     /// The declaration of a tensor.

@@ -121,6 +121,10 @@ fn compare<T: PartialOrd>(operator: BinaryOperator, a: T, b: T) -> Option<Litera
 /// A constant as another type, as Rust's `as`.
 pub(crate) fn cast(element: ElementType, literal: Literal) -> Option<Literal> {
     match (literal, element) {
+        _ if element.is_stored_only() => match cast(element.computed(), literal)? {
+            Literal::Float(computed, value) => Some(Literal::Float(computed, element.stored(value))),
+            whole => Some(whole),
+        },
         (_, ElementType::Bool) | (Literal::Integer(ElementType::Bool, _), _) => None,
         (Literal::Float(from, _), _) if from.is_complex() && !element.is_complex() => None,
         // The nearest that it holds; of NaN, zero.

@@ -32,6 +32,8 @@ mod build;
 mod choice;
 pub(crate) mod constant;
 mod function;
+#[doc(hidden)]
+pub mod half;
 mod index;
 mod parse;
 mod policy;
@@ -367,6 +369,10 @@ pub enum Expr {
     Fold(ReduceOperator, Box<Term>),
 }
 
+/// The text of what numbers of two bytes are, for kernels that are compiled without this crate.
+#[doc(hidden)]
+pub const HALF_TEXT: &str = include_str!("half.rs");
+
 /// A value of an element type.
 #[derive(Debug, Clone, Copy)]
 pub enum Literal {
@@ -393,7 +399,9 @@ impl Literal {
     /// `value` as a literal; `None` for what the element type can't hold.
     pub fn new(element: ElementType, value: f64) -> Option<Self> {
         let range = match element.kind() {
-            ElementKind::Float | ElementKind::Complex => return Some(Literal::Float(element, value)),
+            ElementKind::Float | ElementKind::Complex => {
+                return Some(Literal::Float(element.computed(), element.stored(value)));
+            }
             // Whole numbers that `f64` has exactly.
             _ if element.bytes() == 8 => -9_007_199_254_740_992.0..=9_007_199_254_740_992.0,
             _ => element.range().0 as f64..=element.range().1 as f64,

@@ -147,7 +147,8 @@ impl ReduceOperator {
     /// Whether [`Expr::Fold`] combines values of an element type by it: those that the helpers of kernels have lanes for.
     pub fn folds(self, element: ElementType) -> bool {
         let is_declared = matches!(self, ReduceOperator::Declared(_));
-        !is_declared && !element.is_complex() && self.identity(element).is_some()
+        let is_stored = element.is_complex() || element.is_stored_only();
+        !is_declared && !is_stored && self.identity(element).is_some()
     }
 
     /// Two values of an element type combined, where it has the operator.

@@ -21,9 +21,10 @@ impl ArrayElement {
 }
 
 impl Type {
-    /// The type of values of an element type: truth values of tensors are those of conditions.
+    /// The type of values of an element type: truth values of tensors are those of conditions, and what is stored only is read as what it
+    /// is computed with.
     pub fn of(element: ElementType) -> Type {
-        if element == ElementType::Bool { Type::Bool } else { Type::Element(element) }
+        if element == ElementType::Bool { Type::Bool } else { Type::Element(element.computed()) }
     }
 }
 

@@ -126,6 +126,8 @@ impl Lowering<'_> {
             Expr::Index(variable, element) => {
                 ir::Expr::Cast(Type::of(*element), Box::new(self.coordinate(scope, *variable)))
             }
+            // What is stored is rounded then.
+            Expr::Cast(element, operand) if element.is_stored_only() => self.expr(operand, scope),
             Expr::Cast(element, operand) => ir::Expr::Cast(Type::of(*element), Box::new(self.expr(operand, scope))),
             Expr::Unary(operator, operand) => match (operator, self.expr(operand, scope)) {
                 (UnaryOperator::Not, ir::Expr::Bool(value)) => ir::Expr::Bool(!value),

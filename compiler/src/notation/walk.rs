@@ -14,7 +14,7 @@ impl Expr {
             Expr::Literal(literal) => literal.element(),
             Expr::Access(access) if access.reads == Reading::Stored => ElementType::Bool,
             Expr::Access(access) => of(access.values()),
-            Expr::Index(_, element) | Expr::Cast(element, _) => *element,
+            Expr::Index(_, element) | Expr::Cast(element, _) => element.computed(),
             Expr::Binary(operator, left, _) if operator.is_arithmetic() => left.element(of),
             Expr::Unary(UnaryOperator::Not, _) | Expr::Binary(..) => ElementType::Bool,
             Expr::Unary(_, operand) | Expr::Reduce(_, _, operand) | Expr::Select(_, operand, _) => operand.element(of),

@@ -3584,6 +3584,8 @@ impl ::pest::Parser<Rule> for Grammar {
                                                     state
                                                         .match_string("f64")
                                                         .or_else(|state| { state.match_string("f32") })
+                                                        .or_else(|state| { state.match_string("f16") })
+                                                        .or_else(|state| { state.match_string("bf16") })
                                                         .or_else(|state| { state.match_string("i8") })
                                                         .or_else(|state| { state.match_string("i16") })
                                                         .or_else(|state| { state.match_string("i32") })

@@ -2,6 +2,7 @@
 
 use super::error::Error;
 use crate::complex::{c32, c64};
+use crate::half::{bf16, f16};
 use crate::tensor::{Buffer, Element, Index, IndexArray, OutOfMemory, Plain, Shared, Values};
 use crate::with_element;
 use bytemuck::AnyBitPattern;
@@ -171,6 +172,8 @@ impl Data {
             Data::Values(Values::Bool(_)) => None,
             Data::Values(Values::F64(elements)) => bytes(elements),
             Data::Values(Values::F32(elements)) => bytes(elements),
+            Data::Values(Values::F16(elements)) => bytes(elements),
+            Data::Values(Values::BF16(elements)) => bytes(elements),
             Data::Values(Values::I8(elements)) => bytes(elements),
             Data::Values(Values::I16(elements)) => bytes(elements),
             Data::Values(Values::I32(elements)) => bytes(elements),
@@ -273,6 +276,8 @@ stored! {
     i16 take_value put_value;
     f64 take_value put_value;
     f32 take_value put_value;
+    f16 take_value put_value;
+    bf16 take_value put_value;
     i32 take_value put_value;
     i64 take_value put_value;
     bool take_value put_value;

@@ -8,6 +8,7 @@ use super::{Call, Error};
 use crate::complex::{c32, c64};
 #[cfg(feature = "cuda")]
 use crate::cuda::Gpu;
+use crate::half::{bf16, f16};
 use crate::parallel::NoMemory;
 use crate::tensor::{AnyTensor, Element, Scalar, StorageFormat, Tensor};
 use spc_compiler::ir::{self, Kernel};
@@ -322,7 +323,7 @@ macro_rules! scalars {
     )*};
 }
 
-scalars!(f64 f32 i8 i16 i32 i64 u8 u16 u32 u64 bool c32 c64);
+scalars!(f64 f32 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64 bool c32 c64);
 
 /// Runs something that writes results of these names into the memory of `targets`. Where that is refused, they are as before; where
 /// a later statement of several is refused, those of statements that have run are left without entries.

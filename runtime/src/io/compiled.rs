@@ -2,6 +2,7 @@
 
 use super::{Contents, ReadError, TensorFile, contents};
 use crate::complex::{c32, c64};
+use crate::half::{bf16, f16};
 use crate::tensor::{AnyTensor, Coordinates, Element, OutOfMemory};
 
 /// What is done with whole files of an element type.
@@ -26,4 +27,4 @@ macro_rules! compiled {
         }
     )*};
 }
-compiled!(f64 f32 i8 i16 i32 i64 u8 u16 u32 u64 bool c32 c64);
+compiled!(f64 f32 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64 bool c32 c64);

@@ -1,6 +1,7 @@
 //! `.npy`: one dense array, as `NumPy` writes it.
 //!
-//! Versions 1 to 3; element types `<f8 <f4 |i1 <i2 <i4 <i8 |u1 <u2 <u4 <u8 |b1 <c8 <c16`; C and Fortran order. Written are version 1 and C order.
+//! Versions 1 to 3; element types `<f8 <f4 <f2 |i1 <i2 <i4 <i8 |u1 <u2 <u4 <u8 |b1 <c8 <c16`, and `<V2`, which
+//! is what NumPy calls the `bf16` of the package `ml_dtypes`; C and Fortran order. Written are version 1 and C order.
 //!
 //! Source: `numpy.lib.format`, the `NumPy` manual.
 

@@ -195,8 +195,8 @@ mod tests {
         );
         assert_eq!(of("# shape: 3\n# shape: 3\n"), "2:3: `shape:` is stated twice: leave one of the lines");
         assert_eq!(
-            of("# element: f16\n"),
-            "1:3: 'f16' is no element type: they are f64, f32, i32, i64, u8, i8, i16, u16, u32, u64, bool, c32, c64"
+            of("# element: f8\n"),
+            "1:3: 'f8' is no element type: they are f64, f32, i32, i64, u8, i8, i16, u16, u32, u64, f16, bf16, bool, c32, c64"
         );
         let text = b"# fill: 2.5\n";
         let message = Stated::of(text, 0, b'#').unwrap().fill::<i64>(text, ElementType::I32).unwrap_err().to_string();

@@ -2,6 +2,7 @@
 
 use super::{ReadError, ReadErrorKind};
 use crate::complex::{c32, c64};
+use crate::half::{bf16, f16};
 use crate::memory;
 use crate::tensor::values::with_values;
 use crate::tensor::{Element, OutOfMemory, Values};
@@ -275,6 +276,15 @@ fn float<T: fast_float2::FastFloat + Into<f64>>(field: &[u8]) -> Result<f64, Ref
     if value.is_infinite() && !says_infinite() { Err(Refusal::OutOfRange) } else { Ok(value) }
 }
 
+/// The nearest number of two bytes; none where that is infinite and the number is not.
+fn half(value: f64, element: ElementType) -> Option<f64> {
+    let nearest = match element {
+        ElementType::F16 => f16::from_f64(value).to_f64(),
+        _ => bf16::from_f64(value).to_f64(),
+    };
+    (nearest.is_finite() || !value.is_finite()).then_some(nearest)
+}
+
 /// What carries floating point numbers, of which it holds all.
 macro_rules! float_carrier {
     ($type:ident) => {
@@ -288,15 +298,17 @@ macro_rules! float_carrier {
             #[inline]
             fn from_integer(value: i64, element: ElementType) -> Option<Self> {
                 match element.part().unwrap_or(element) {
-                    $type::TYPE => Some(value as $type), // rounds to nearest, as parsing the digits would
-                    _ => Some(value as f32 as $type),
+                    ElementType::F64 => Some(value as $type), // rounds to nearest, as parsing the digits would
+                    ElementType::F32 => Some(value as f32 as $type),
+                    _ => half(value as f64, element).map(|value| value as $type),
                 }
             }
 
             fn parse(field: &[u8], element: ElementType) -> Result<Self, Refusal> {
                 match element.part().unwrap_or(element) {
                     ElementType::F64 => float::<f64>(field).map(|value| value as $type),
-                    _ => float::<f32>(field).map(|value| value as $type),
+                    ElementType::F32 => float::<f32>(field).map(|value| value as $type),
+                    _ => half(float::<f64>(field)?, element).map(|value| value as $type).ok_or(Refusal::OutOfRange),
                 }
             }
 
@@ -465,6 +477,40 @@ numbers! {
     u16 "<u2" in i64, |value, text| print_natural(value.into(), text);
     u32 "<u4" in i64, |value, text| print_natural(value.into(), text);
     u64 "<u8" in i64, |value, text| print_natural(value, text);
+}
+
+macro_rules! halves {
+    ($($type:ident $npy:literal;)*) => {$(
+        impl sealed::Value for $type {
+            type Carrier = f64;
+            const NPY: &'static str = $npy;
+
+            fn of_carrier(carrier: f64) -> Self {
+                $type::from_f64(carrier)
+            }
+
+            fn carried(self) -> f64 {
+                self.to_f64()
+            }
+
+            fn print(self, text: &mut Vec<u8>) {
+                print_f32(self.into(), text);
+            }
+
+            fn append_bytes(self, bytes: &mut Vec<u8>) {
+                bytes.extend_from_slice(&self.to_bits().to_le_bytes());
+            }
+
+            fn from_bytes(bytes: &[u8]) -> Self {
+                Self::from_bits(u16::from_bytes(bytes))
+            }
+        }
+    )*};
+}
+// What NumPy has no type for is written as what the package `ml_dtypes` writes: two bytes of no type.
+halves! {
+    f16 "<f2";
+    bf16 "<V2";
 }
 
 impl sealed::Value for bool {

@@ -30,6 +30,7 @@ mod chunks;
 mod combine;
 mod dot;
 mod few;
+mod half;
 mod intersect;
 mod joined;
 mod linger;
@@ -50,6 +51,7 @@ pub use bits::{Bits, Numbers};
 pub use chunks::{Chunks, Fixed, JoinedPositions, Owned, Part, Partial, Position, Private, Segmented, TakenSegments};
 pub use combine::{All, Any, Difference, Maximum, Minimum, Monoid, Op, Operator, Product, Quotient, Sum, Value};
 pub use dot::{At, AtSome, Both, Coordinate, Number, Run, Same, Term, Terms, at, at_some, run, same};
+pub use half::{bf16, f16};
 pub use intersect::{Intersection, intersection};
 pub use joined::{Joined, Taken};
 pub use product::{Fused, add_product};
@@ -60,6 +62,7 @@ pub use row::{filled, filled_side_by_side, row, search_side_by_side};
 pub use workspace::{Key, Table, sort};
 
 use spc_compiler::format::interleave;
+use spc_compiler::ir::half as rounding;
 
 // SAFETY: both parts are numbers, and what is zero in either is zero bytes.
 unsafe impl Plain for crate::complex::c32 {

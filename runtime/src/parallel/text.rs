@@ -3,12 +3,13 @@
 //! This file stands by itself too: tests of the compiler include it.
 
 /// What kernels call.
-const CALLED: [(&str, &str); 11] = [
+const CALLED: [(&str, &str); 12] = [
     ("bitmap", include_str!("bitmap.rs")),
     ("bits", include_str!("bits.rs")),
     ("chunks", include_str!("chunks.rs")),
     ("combine", include_str!("combine.rs")),
     ("dot", include_str!("dot.rs")),
+    ("half", include_str!("half.rs")),
     ("intersect", include_str!("intersect.rs")),
     ("joined", include_str!("joined.rs")),
     ("product", include_str!("product.rs")),
@@ -22,9 +23,9 @@ const OTHERS: [(&str, &str); 3] =
     [("few", include_str!("few.rs")), ("segments", include_str!("segments.rs")), ("wide", include_str!("wide.rs"))];
 
 /// What stands in a module `parallel` that has functions `threads` and `run_all` besides; `interleave` is the text of what puts
-/// codes together.
-pub(crate) fn modules(interleave: &str) -> String {
-    let all = CALLED.into_iter().chain(OTHERS).chain([("interleave", interleave)]);
+/// codes together, and `rounding` that of what numbers of two bytes are.
+pub(crate) fn modules(interleave: &str, rounding: &str) -> String {
+    let all = CALLED.into_iter().chain(OTHERS).chain([("interleave", interleave), ("rounding", rounding)]);
     let modules = all.map(|(name, text)| format!("mod {name} {{\n{text}\n}}\n"));
     CALLED.iter().map(|(name, _)| format!("pub use {name}::*;\n")).chain(modules).collect()
 }

@@ -475,8 +475,8 @@ lanes!(
     8,
     u8,
     __m256i,
-    _mm512_maskz_loadu_epi64,
-    _mm512_mask_storeu_epi64,
+    load_u64x8,
+    store_u64x8,
     _mm256_maskz_loadu_epi32,
     _mm256_set1_epi32,
     _mm256_mask_cmpge_epu32_mask,
@@ -491,8 +491,8 @@ lanes!(
     4,
     u8,
     __m128i,
-    _mm256_maskz_loadu_epi64,
-    _mm256_mask_storeu_epi64,
+    load_u64x4,
+    store_u64x4,
     _mm_maskz_loadu_epi32,
     _mm_set1_epi32,
     _mm_mask_cmpge_epu32_mask,
@@ -507,8 +507,8 @@ lanes!(
     8,
     u8,
     __m256i,
-    _mm256_maskz_loadu_epi32,
-    _mm256_mask_storeu_epi32,
+    load_u32x8,
+    store_u32x8,
     _mm256_maskz_loadu_epi32,
     _mm256_set1_epi32,
     _mm256_mask_cmpge_epu32_mask,
@@ -523,8 +523,8 @@ lanes!(
     4,
     u8,
     __m128i,
-    _mm_maskz_loadu_epi32,
-    _mm_mask_storeu_epi32,
+    load_u32x4,
+    store_u32x4,
     _mm_maskz_loadu_epi32,
     _mm_set1_epi32,
     _mm_mask_cmpge_epu32_mask,
@@ -612,6 +612,33 @@ lanes!(
     |mask, at, of| gather_narrow(mask, at, of),
     set_eight(7 6 5 4 3 2 1 0)
 );
+
+macro_rules! unsigned_in_memory {
+    ($($load:ident $store:ident $number:ident $register:ident by $load_signed:ident $store_signed:ident;)*) => {
+        $(
+            /// Numbers without a sign, as those with one are loaded.
+            #[inline(always)]
+            unsafe fn $load(mask: u8, elements: *const $number) -> $register {
+                // SAFETY: as above.
+                unsafe { $load_signed(mask, elements.cast()) }
+            }
+
+            /// The same to be stored.
+            #[inline(always)]
+            unsafe fn $store(elements: *mut $number, mask: u8, lanes: $register) {
+                // SAFETY: as above.
+                unsafe { $store_signed(elements.cast(), mask, lanes) }
+            }
+        )*
+    };
+}
+
+unsigned_in_memory! {
+    load_u64x8 store_u64x8 u64 __m512i by _mm512_maskz_loadu_epi64 _mm512_mask_storeu_epi64;
+    load_u64x4 store_u64x4 u64 __m256i by _mm256_maskz_loadu_epi64 _mm256_mask_storeu_epi64;
+    load_u32x8 store_u32x8 u32 __m256i by _mm256_maskz_loadu_epi32 _mm256_mask_storeu_epi32;
+    load_u32x4 store_u32x4 u32 __m128i by _mm_maskz_loadu_epi32 _mm_mask_storeu_epi32;
+}
 
 /// What lies in a lane of 32 bits.
 trait InLane: Copy {

@@ -79,7 +79,7 @@ impl AnyTensor {
         values: Values,
         fill: Literal,
     ) -> Result<Self, InvalidTensor> {
-        assert_eq!(fill.element(), values.element(), "the fill value is an element");
+        assert_eq!(fill.element(), values.element().computed(), "the fill value is an element");
         let tensor = Self { shape, format, levels, values, fill };
         tensor.validate()?;
         Ok(tensor)
@@ -143,7 +143,7 @@ impl AnyTensor {
     /// When the value is of another element type.
     #[must_use]
     pub fn with_fill(mut self, fill: Literal) -> Self {
-        assert_eq!(fill.element(), self.element(), "the fill value is an element");
+        assert_eq!(fill.element(), self.element().computed(), "the fill value is an element");
         self.fill = fill;
         self
     }

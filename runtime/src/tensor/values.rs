@@ -3,6 +3,7 @@
 use super::pack::Pack;
 use super::{Buffer, OutOfMemory, Shared};
 use crate::complex::{c32, c64};
+use crate::half::{bf16, f16};
 use spc_compiler::ir::{ElementType, Literal, ReduceOperator};
 use std::fmt;
 
@@ -10,7 +11,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// The types of tensor elements: `f64 f32 i8 i16 i32 i64 u8 u16 u32 u64 bool c32 c64`, which [`with_element!`](crate::with_element) goes through.
+/// The types of tensor elements: `f64 f32 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64 bool c32 c64`, which [`with_element!`](crate::with_element) goes through.
 pub trait Element: sealed::Sealed + Pack + PartialEq + Default + fmt::Debug + fmt::Display {
     /// Its name in the language.
     const TYPE: ElementType;
@@ -90,6 +91,8 @@ macro_rules! with_element {
         match $element {
             $crate::tensor::ElementType::F64 => arm!(f64),
             $crate::tensor::ElementType::F32 => arm!(f32),
+            $crate::tensor::ElementType::F16 => arm!($crate::half::f16),
+            $crate::tensor::ElementType::BF16 => arm!($crate::half::bf16),
             $crate::tensor::ElementType::I8 => arm!(i8),
             $crate::tensor::ElementType::I16 => arm!(i16),
             $crate::tensor::ElementType::I32 => arm!(i32),
@@ -123,6 +126,10 @@ pub enum Values {
     F64(Shared<f64>),
     /// `f32`
     F32(Shared<f32>),
+    /// `f16`
+    F16(Shared<f16>),
+    /// `bf16`
+    BF16(Shared<bf16>),
     /// `i8`
     I8(Shared<i8>),
     /// `i16`
@@ -153,6 +160,8 @@ macro_rules! with_shared {
         match $values {
             $crate::tensor::Values::F64($buffer) => $body,
             $crate::tensor::Values::F32($buffer) => $body,
+            $crate::tensor::Values::F16($buffer) => $body,
+            $crate::tensor::Values::BF16($buffer) => $body,
             $crate::tensor::Values::I8($buffer) => $body,
             $crate::tensor::Values::I16($buffer) => $body,
             $crate::tensor::Values::I32($buffer) => $body,
@@ -418,6 +427,52 @@ element! { bool Bool
     fn from_f64(value: f64) -> Self {
         value != 0.0
     }
+}
+
+macro_rules! halves {
+    ($($type:ident $variant:ident;)*) => {$(
+        element! { $type $variant
+            const ZERO: Self = $type::from_bits(0);
+            const ONE: Self = $type::ONE;
+
+            /// Computed as `f32`, and rounded.
+            #[inline]
+            fn plus(self, other: Self) -> Self {
+                (f32::from(self) + f32::from(other)).into()
+            }
+
+            /// All added up as `f32`, and rounded once.
+            fn exact_sum(values: &[Self]) -> Option<Self> {
+                Some(values.iter().map(|&value| f32::from(value)).sum::<f32>().into())
+            }
+
+            fn times(self, other: Self) -> Self {
+                (f32::from(self) * f32::from(other)).into()
+            }
+
+            #[inline]
+            fn to_f64(self) -> f64 {
+                f32::from(self).into()
+            }
+
+            fn literal(self) -> Option<Literal> {
+                f32::from(self).literal()
+            }
+
+            fn from_literal(literal: Literal) -> Option<Self> {
+                f32::from_literal(literal).map(Self::from)
+            }
+
+            #[inline]
+            fn from_f64(value: f64) -> Self {
+                $type::from_f64(value)
+            }
+        }
+    )*};
+}
+halves! {
+    f16 F16;
+    bf16 BF16;
 }
 
 macro_rules! complexes {

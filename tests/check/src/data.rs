@@ -35,16 +35,16 @@ impl Entries {
     ///
     /// # Errors
     /// When the format can't hold them.
-    pub fn pack(&self, format: &Format, fill: Literal) -> Result<AnyTensor, PackError> {
+    pub fn pack(&self, element: ElementType, format: &Format, fill: Literal) -> Result<AnyTensor, PackError> {
         let entries: Vec<Entry<'_>> = self.stored.iter().map(|(index, &value)| (&index[..], value)).collect();
-        with_element!(fill.element(), |T| self.pack_as::<T>(&entries, format, Duplicates::Refuse, fill))
+        with_element!(element, |T| self.pack_as::<T>(&entries, format, Duplicates::Refuse, fill))
     }
 
     /// The same from entries in any order, of which some come in two parts.
     ///
     /// # Errors
     /// When the format can't hold them.
-    pub fn pack_unsorted(&self, format: &Format, fill: Literal) -> Result<AnyTensor, PackError> {
+    pub fn pack_unsorted(&self, element: ElementType, format: &Format, fill: Literal) -> Result<AnyTensor, PackError> {
         let mut random = Random::new(self.stored.len() as u64);
         let mut entries: Vec<Entry<'_>> = Vec::new();
         for (index, &value) in &self.stored {
@@ -54,7 +54,7 @@ impl Entries {
             }
         }
         random.shuffle(&mut entries);
-        with_element!(fill.element(), |T| self.pack_as::<T>(&entries, format, Duplicates::Sum, fill))
+        with_element!(element, |T| self.pack_as::<T>(&entries, format, Duplicates::Sum, fill))
     }
 
     fn pack_as<T: Element + From<Number>>(

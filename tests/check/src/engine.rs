@@ -104,7 +104,8 @@ impl Ready {
     fn with(case: &Case, notation: Kernel, program: Program) -> Result<Ready, Stop> {
         let parameters = notation.tensors.iter().filter(|tensor| tensor.role == Role::Input);
         let pack = |(entries, tensor): (Entries, &notation::Tensor)| {
-            let packed = entries.pack_unsorted(&tensor.format, tensor.fill).map_err(|error| error.to_string());
+            let packed =
+                entries.pack_unsorted(tensor.element, &tensor.format, tensor.fill).map_err(|error| error.to_string());
             let expected = entries.into();
             let checked = packed.and_then(|packed| compare::check(&expected, tensor.fill, &packed).map(|()| packed));
             checked.map_err(|error| Stop::Data(format!("{}: {error}", tensor.name)))
@@ -242,7 +243,7 @@ fn structures(
             let structure = output_structure(&tensor.name, compiled);
             let stored = stored(kernel, compiled, structure, computed.entries, &inputs);
             // A format may store more than there was, as blocks do.
-            let packed = stored.pack(&tensor.format, tensor.fill);
+            let packed = stored.pack(tensor.element, &tensor.format, tensor.fill);
             let packed = packed.map_err(|error| Stop::Data(format!("{}: {error}", tensor.name)))?;
             known.insert(&tensor.name, Entries::of(&packed));
             made.insert(&tensor.name, (structure.clone(), stored));

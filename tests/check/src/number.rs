@@ -1,6 +1,7 @@
 //! Numbers of every element type, as they are: what tests put in, what the oracle computes with, and what comes out.
 
 use spc::complex::{c32, c64};
+use spc::half::{bf16, f16};
 use spc::tensor::Values;
 use spc_compiler::ir::{ElementType, Literal};
 use std::fmt;
@@ -58,6 +59,8 @@ macro_rules! numbers {
 numbers! {
     F64 f64,
     F32 f32,
+    F16 f16,
+    BF16 bf16,
     I64 i64,
     I32 i32,
     U8 u8,
@@ -103,6 +106,8 @@ impl Number {
         match self {
             Number::F64(value) => value.into(),
             Number::F32(value) => f64::from(value).into(),
+            Number::F16(value) => f64::from(f32::from(value)).into(),
+            Number::BF16(value) => f64::from(f32::from(value)).into(),
             Number::I64(value) => (value as f64).into(),
             Number::I32(value) => f64::from(value).into(),
             Number::U8(value) => f64::from(value).into(),
@@ -117,6 +122,15 @@ impl Number {
         }
     }
 
+    /// What is computed with where it is read: of `f16` and `bf16`, the same number as an `f32`.
+    pub fn computed(self) -> Self {
+        match self {
+            Number::F16(value) => Number::F32(value.into()),
+            Number::BF16(value) => Number::F32(value.into()),
+            other => other,
+        }
+    }
+
     /// Two numbers whose sum it is, exactly for those that tests put in.
     pub fn parts(self) -> [Number; 2] {
         let of = |value: f64| Number::of(self.element(), value);
@@ -125,6 +139,8 @@ impl Number {
         match self {
             Number::F64(value) => [(value - 1.0).into(), of(1.0)],
             Number::F32(value) => [(value - 1.0).into(), of(1.0)],
+            // Rounded sums of others may be another number.
+            Number::F16(_) | Number::BF16(_) => [self, of(0.0)],
             Number::I64(value) => whole(value.checked_sub(1).map(Number::from)),
             Number::I32(value) => whole(value.checked_sub(1).map(Number::from)),
             Number::U8(value) => whole(value.checked_sub(1).map(Number::from)),
@@ -161,6 +177,8 @@ impl Number {
         match self {
             Number::F64(value) => Number::F64(-value),
             Number::F32(value) => Number::F32(-value),
+            Number::F16(value) => Number::F16((-f32::from(value)).into()),
+            Number::BF16(value) => Number::BF16((-f32::from(value)).into()),
             Number::I64(value) => Number::I64(value.wrapping_neg()),
             Number::I32(value) => Number::I32(value.wrapping_neg()),
             Number::C64(value) => Number::C64(-value),
@@ -173,12 +191,16 @@ impl Number {
 
     /// Whether it is the same value.
     pub fn equals(self, other: Number) -> bool {
-        self == other || self.is_nan() && other.is_nan()
+        self.computed() == other.computed() || self.is_nan() && other.is_nan()
     }
 
     /// Whether it is the same value but for rounding.
     pub fn is_close(self, other: Number) -> bool {
+        let is = |element: ElementType| [self, other].iter().any(|number| number.element() == element);
         let tolerance = match self.element() {
+            // What is rounded is but nearly the same, so that two neighbours may come of it.
+            _ if is(ElementType::F16) => 1e-3,
+            _ if is(ElementType::BF16) => 8e-3,
             ElementType::F64 | ElementType::C64 => 1e-10,
             ElementType::F32 | ElementType::C32 => 1e-4,
             _ => return self == other,

@@ -15,6 +15,7 @@ pub use open::Open;
 use crate::data::{Entries, for_each_index};
 use crate::number::Number;
 use spc::complex::{c32, c64};
+use spc::half::{bf16, f16};
 use spc_compiler::ir::tables::monoid::LEFT;
 use spc_compiler::ir::{self, Combine, ElementType, Function, IndexExpr, Literal, ReduceOperator, Type};
 use spc_compiler::notation::{
@@ -502,7 +503,7 @@ impl Evaluation<'_> {
                     return if is_there { Value::given(truth) } else { Value::known(truth) };
                 }
                 let value = match held.entries.stored.get(&place) {
-                    Some(&value) => Value::given(value),
+                    Some(&value) => Value::given(value.computed()),
                     None => Value::known(Number::of_literal(self.kernel.tensor(access.tensor).fill)),
                 };
                 value.noted(held.notes.get(&place))
@@ -835,6 +836,8 @@ fn cast(element: ElementType, number: Number) -> Number {
             match element {
                 ElementType::F64 => Number::F64($value as f64),
                 ElementType::F32 => Number::F32($value as f32),
+                ElementType::F16 => Number::F16(f16::from($value as f32)),
+                ElementType::BF16 => Number::BF16(bf16::from($value as f32)),
                 ElementType::I64 => Number::I64($value as i64),
                 ElementType::I32 => Number::I32($value as i32),
                 ElementType::U8 => Number::U8($value as u8),
@@ -852,6 +855,7 @@ fn cast(element: ElementType, number: Number) -> Number {
     match number {
         Number::F64(value) => number_as!(value),
         Number::F32(value) => number_as!(value),
+        Number::F16(_) | Number::BF16(_) => cast(element, number.computed()),
         Number::I64(value) => number_as!(value),
         Number::I32(value) => number_as!(value),
         Number::U8(value) => number_as!(value),

@@ -327,6 +327,9 @@ impl Generator {
     fn declare(&mut self, mut storage: Storage, indices: &[usize]) -> usize {
         let name = format!("{}{}", if storage.order() == 0 { "s" } else { "B" }, self.tensors.len());
         let mut element = if self.random.chance(0.12) { *self.random.choose(ELEMENTS) } else { self.element };
+        if element.is_float() && self.random.chance(0.08) {
+            element = *self.random.choose(&[ElementType::F16, ElementType::BF16]);
+        }
         // Only a part of a complex number is a real one; truth values stay among themselves.
         if element.is_complex() && !self.element.is_complex() || self.element == ElementType::Bool {
             element = self.element;

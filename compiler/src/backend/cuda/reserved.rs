@@ -282,6 +282,8 @@ const BUILT_IN: &[&str] = &[
 const OWN: &[&str] = &[
     "c32",
     "c64",
+    "bf16",
+    "f16",
     "f32",
     "f64",
     "gather_bits",
@@ -302,7 +304,8 @@ const OWN: &[&str] = &[
 ];
 
 /// What names of helpers end with, before or behind what they do: `search_u32`, `search_u32_by_2`.
-const ELEMENTS: &[&str] = &["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64", "c32", "c64", "bool"];
+const ELEMENTS: &[&str] =
+    &["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64", "c32", "c64", "bool"];
 
 /// What C++ keeps for compilers and CUDA begins its own names with, and what helpers are called.
 fn is_reserved(word: &str) -> bool {

@@ -95,7 +95,7 @@ impl Printer<'_> {
                 self.update(&place, &place, *operator, self.kernel.array(*array).element.ty(), &value)
             }
             Statement::Allocate { array, length, fill } => {
-                let (shape, fill) = (self.shape(length), self.expr(fill));
+                let (shape, fill) = (self.shape(length), self.stored(*array, fill));
                 let name = self.declare_array(*array);
                 let is_static = match length {
                     Expr::Index(length) => *length <= 1024,
@@ -126,7 +126,7 @@ impl Printer<'_> {
                 }
             }
             Statement::Fill(array, value) => {
-                let (name, value) = (&self.arrays[array], self.expr(value));
+                let (name, value) = (&self.arrays[array], self.stored(*array, value));
                 quote!(#name.fill(#value);)
             }
             Statement::View { array, of, begin, length, mutable } => {

@@ -34,6 +34,10 @@ impl Printer<'_> {
                 }
                 match self.kernel.array(*array).element {
                     ArrayElement::Index(_) => quote!(#name[#index] as usize),
+                    ArrayElement::Value(element) if element.is_stored_only() => {
+                        let ty = ident(element.computed().name());
+                        quote!(#ty::from(#name[#index]))
+                    }
                     ArrayElement::Value(_) => quote!(#name[#index]),
                 }
             }
@@ -352,11 +356,15 @@ impl Printer<'_> {
     pub(super) fn stored(&self, array: ArrayId, value: &Expr) -> TokenStream {
         let stored = self.kernel.array(array).element;
         match (stored, value) {
-            (ArrayElement::Index(_), Expr::Load(from, index))
-                if self.kernel.array(*from).element == stored && self.is_cast(*from) =>
+            (_, Expr::Load(from, index))
+                if self.kernel.array(*from).element == stored && (self.is_cast(*from) || is_stored_only(stored)) =>
             {
                 let (name, index) = (&self.arrays[from], self.expr(index));
                 quote!(#name[#index])
+            }
+            (ArrayElement::Value(_), _) if is_stored_only(stored) => {
+                let (ty, value) = (element(stored), self.expr(value));
+                quote!(#ty::from(#value))
             }
             (ArrayElement::Value(_), _) | (_, Expr::Index(_)) => self.expr(value),
             (ArrayElement::Index(_), _) => {
@@ -366,6 +374,11 @@ impl Printer<'_> {
             }
         }
     }
+}
+
+/// Whether elements are stored in a type, and computed with in another.
+fn is_stored_only(element: ArrayElement) -> bool {
+    matches!(element, ArrayElement::Value(element) if element.is_stored_only())
 }
 
 fn number(value: u64) -> TokenStream {

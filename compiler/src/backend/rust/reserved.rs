@@ -25,8 +25,9 @@ const NO_BINDINGS: &[&str] = &["Box", "Err", "None", "Ok", "Some"];
 
 /// Names that generated code itself uses.
 const OWN: &[&str] = &[
-    "body", "bool", "c32", "c64", "chunk", "chunks", "combine", "f32", "f64", "from", "i16", "i32", "i64", "i8",
-    "into", "length", "parallel", "run", "std", "stored", "u16", "u32", "u64", "u8", "usize", "value", "vec",
+    "body", "bool", "c32", "c64", "chunk", "chunks", "combine", "bf16", "f16", "f32", "f64", "from", "i16", "i32",
+    "i64", "i8", "into", "length", "parallel", "run", "std", "stored", "u16", "u32", "u64", "u8", "usize", "value",
+    "vec",
 ];
 
 /// What names avoid, and how they are spelled.

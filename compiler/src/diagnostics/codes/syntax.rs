@@ -215,7 +215,8 @@ Correct:
         title: "no such element type",
         explanation: "
 Before a format stands an element type: `f64` (what a tensor has when none is written), `f32`, `i8`, `i16`, `i32`, `i64`,
-`u8`, `u16`, `u32`, `u64`, `bool`, `c32` (complex of two `f32`) or `c64` (complex of two `f64`).
+`u8`, `u16`, `u32`, `u64`, `bool`, `c32` (complex of two `f32`) or `c64` (complex of two `f64`); or `f16` or `bf16`, which are
+stored in two bytes and computed with as `f32`.
 
 Wrong:
 

@@ -51,8 +51,11 @@ fn reduction(operator: ReduceOperator) -> Topic {
 
 fn function(function: Function) -> Topic {
     let name = function.name();
-    let types: Vec<&str> =
-        ElementType::ALL.into_iter().filter(|element| function.is_defined(*element)).map(ElementType::name).collect();
+    let types: Vec<&str> = ElementType::ALL
+        .into_iter()
+        .filter(|element| function.is_defined(*element) && !element.is_stored_only())
+        .map(ElementType::name)
+        .collect();
     let arguments = ["a", "b", "c"][..function.arity().min(3)].join(", ");
     let summary = format!("`{name}({arguments})`, of {}", types.join(", "));
     let text =
@@ -71,6 +74,21 @@ fn element(element: ElementType) -> Topic {
             format!(" Beside a value of {} it is converted to that type, which holds all its values.", wider.join(", "))
         }
     };
+    if element.is_stored_only() {
+        let computed = element.computed();
+        let text = format!(
+            "Elements of `{name}` are {summary}. It stands before a format, as in `X: {name} csr`; alone it declares a scalar, as in \
+`alpha: {name}`. Parameters and results are stored so: they are read as `{computed}`, computed with as `{computed}`, and rounded to the \
+nearest once, where a result is stored.\n"
+        );
+        return Topic {
+            kind: Kind::ElementType,
+            name: name.to_owned(),
+            others: &[],
+            summary: summary.to_owned(),
+            text,
+        };
+    }
     let text = format!(
         "Elements of `{name}` are {summary}. It stands before a format, as in `X: {name} csr`; alone it declares a scalar, as in \
 `alpha: {name}`; as a function, `{name}(…)`, it converts.{widened}\n"

@@ -200,7 +200,7 @@ impl<'t> Parser<'t> {
         if self.accept("bool")? {
             return Ok(Type::Bool);
         }
-        let elements = ElementType::ALL.map(|element| (element.name(), Type::Element(element)));
+        let elements = ElementType::ALL.map(|element| (element.name(), Type::of(element)));
         self.one_of("a type", elements)
     }
 

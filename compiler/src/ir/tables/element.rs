@@ -1,6 +1,6 @@
 //! Element types: one row each.
 
-use crate::ir::Literal;
+use crate::ir::{Literal, half};
 use std::fmt;
 
 /// What values of an element type are; one kind is converted to those behind it.
@@ -82,6 +82,10 @@ elements! {
     U32 "u32" Unsigned 4 "whole numbers of 32 bits, without a sign";
     /// 64-bit unsigned integer
     U64 "u64" Unsigned 8 "whole numbers of 64 bits, without a sign";
+    /// 16-bit floating point of 11 bits of precision, which is stored only
+    F16 "f16" Float 2 "floating point numbers of 16 bits and 11 bits of precision, up to 65504";
+    /// 16-bit floating point of the range of `f32`, which is stored only
+    BF16 "bf16" Float 2 "floating point numbers of 16 bits and 8 bits of precision, with the range of `f32`";
     /// truth value
     Bool "bool" Truth 1 "truth values";
     /// complex of two `f32`
@@ -111,6 +115,29 @@ impl ElementType {
         !matches!(self.kind(), ElementKind::Unsigned | ElementKind::Truth)
     }
 
+    /// The type that values are computed with: of `f16` and `bf16`, which are read as `f32` and rounded once when they are stored, that
+    /// one; of all others, their own. Literals are of such a type.
+    pub fn computed(self) -> ElementType {
+        match self {
+            ElementType::F16 | ElementType::BF16 => ElementType::F32,
+            other => other,
+        }
+    }
+
+    /// Whether values are stored in this type, and computed with in another.
+    pub fn is_stored_only(self) -> bool {
+        self.computed() != self
+    }
+
+    /// The value that an element has where this is stored.
+    pub fn stored(self, value: f64) -> f64 {
+        match self {
+            ElementType::F16 => half::f32_of_f16(half::f16_of_f32(value as f32)).into(),
+            ElementType::BF16 => half::f32_of_bf16(half::bf16_of_f32(value as f32)).into(),
+            _ => value,
+        }
+    }
+
     /// Whether it is `c32` or `c64`.
     pub fn is_complex(self) -> bool {
         self.kind() == ElementKind::Complex
@@ -137,6 +164,8 @@ impl ElementType {
         match self.part().unwrap_or(self) {
             ElementType::F32 => f32::MANTISSA_DIGITS,
             ElementType::F64 => f64::MANTISSA_DIGITS,
+            ElementType::F16 => 11,
+            ElementType::BF16 => 8,
             _ => 0,
         }
     }
@@ -145,6 +174,8 @@ impl ElementType {
     pub fn widens(self, to: ElementType) -> bool {
         let (least, greatest) = self.range();
         match (self.kind(), to.kind()) {
+            // What is read is computed with in another type, and rounded where it is stored.
+            _ if to.is_stored_only() => false,
             (ElementKind::Truth, _) | (_, ElementKind::Truth) => false,
             (ElementKind::Signed | ElementKind::Unsigned, ElementKind::Signed | ElementKind::Unsigned) => {
                 self != to && to.range().0 <= least && greatest <= to.range().1
@@ -161,7 +192,7 @@ impl ElementType {
     /// Zero, or `false`.
     pub fn zero(self) -> Literal {
         match self.kind() {
-            ElementKind::Float | ElementKind::Complex => Literal::Float(self, 0.0),
+            ElementKind::Float | ElementKind::Complex => Literal::Float(self.computed(), 0.0),
             ElementKind::Signed | ElementKind::Unsigned | ElementKind::Truth => Literal::Integer(self, 0),
         }
     }
@@ -169,7 +200,10 @@ impl ElementType {
     /// The least and the largest value, or the infinities; `None` for values without an order.
     pub fn extremes(self) -> Option<(Literal, Literal)> {
         match self.kind() {
-            ElementKind::Float => Some((Literal::Float(self, f64::NEG_INFINITY), Literal::Float(self, f64::INFINITY))),
+            ElementKind::Float => {
+                let infinite = |value| Literal::Float(self.computed(), value);
+                Some((infinite(f64::NEG_INFINITY), infinite(f64::INFINITY)))
+            }
             ElementKind::Signed | ElementKind::Unsigned => {
                 let (least, greatest) = self.range();
                 Some((Literal::Integer(self, least), Literal::Integer(self, greatest)))

@@ -154,7 +154,7 @@ fn source_problem(kernel: &Kernel, tensor: &Tensor) -> Option<String> {
         _ => None,
     };
     for literal in [Some(tensor.fill), filled].into_iter().flatten() {
-        if literal.element() != tensor.element || !literal.is_exact() {
+        if literal.element() != tensor.element.computed() || !literal.is_exact() {
             return Some(format!("`{literal}` is no value of its element type"));
         }
     }

@@ -8,7 +8,7 @@ use crate::notation::{Access, Assignment, Expr, Hints, IndexVariable, Kernel, Ro
 pub(super) fn take(kernel: &mut Kernel, of: &Access, place: &mut Expr) -> Assignment {
     let indices: Vec<IndexVariable> = place.free_variables(&|variable| kernel.running(&[variable]));
     let assigned = kernel.tensor(of.tensor);
-    let element = place.element(&|tensor| kernel.tensor(tensor).element);
+    let element = kernel.element_of(place);
     let part = Tensor {
         name: name(kernel, &format!("{}_part", assigned.name)),
         span: assigned.span,

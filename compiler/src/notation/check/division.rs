@@ -15,7 +15,7 @@ impl Values<'_, '_> {
         let sparse = divisor.accesses().into_iter().find(|access| self.tensors[access.tensor.0].is_sparse());
         match sparse {
             Some(access) => (!self.masked).then(|| self.division_by_missing(access, span, quotient)),
-            None if !divisor.element(&|tensor| self.tensors[tensor.0].element).is_integer() => None,
+            None if !divisor.element(&|tensor| self.tensors[tensor.0].element.computed()).is_integer() => None,
             None => Some(
                 Diagnostic::new(codes::DIVISION_BY_MISSING, quotient, "a division of whole numbers by zero")
                     .label("has no value")

@@ -36,7 +36,7 @@ pub(super) fn find(name: &str) -> Option<Entry> {
     if let Some(function) = Function::from_name(name) {
         return entry(function.name(), Form::Function(function), function.arity());
     }
-    if let Some(element) = ElementType::from_name(name) {
+    if let Some(element) = ElementType::from_name(name).filter(|element| !element.is_stored_only()) {
         return entry(element.name(), Form::Conversion(element), 1);
     }
     match name {
@@ -60,6 +60,6 @@ mod tests {
     #[test]
     fn every_name_that_the_parser_takes_for_a_call_is_a_function() {
         assert!(names().all(|name| find(name).is_some_and(|entry| entry.name == name)));
-        assert_eq!(names().count(), Function::ALL.len() + ElementType::ALL.len() + 3);
+        assert_eq!(names().count(), Function::ALL.len() + ElementType::ALL.len() + 1);
     }
 }

@@ -52,6 +52,21 @@ pub(super) fn constant(expr: &syntax::Expr, element: ElementType) -> Result<Lite
     }
 }
 
+/// A constant as it is where elements are stored.
+pub(super) fn stored(constant: Literal, element: ElementType, span: Span) -> Result<Literal, Diagnostic> {
+    match constant {
+        Literal::Float(computed, value) => match element.stored(value) {
+            stored if stored.is_infinite() && value.is_finite() => {
+                let message = format!("`{value}` is out of range for `{element}`");
+                let problem = Diagnostic::new(codes::LITERAL_OUT_OF_RANGE, span, message);
+                Err(problem.label(format!("`{element}` has no number near it")))
+            }
+            stored => Ok(Literal::Float(computed, stored)),
+        },
+        whole => Ok(whole),
+    }
+}
+
 fn float(number: &Number<'_>, element: ElementType) -> Option<Literal> {
     let value = match (radix(number.digits), element) {
         (Some(value), ElementType::F32 | ElementType::C32) => f64::from(value as f32),
@@ -93,6 +108,7 @@ fn out_of_range(number: &Number<'_>, element: ElementType) -> Diagnostic {
     Diagnostic::new(codes::LITERAL_OUT_OF_RANGE, number.span, message)
         .label(format!("not a value of `{}`", element.name()))
         .help(match element {
+            ElementType::F16 => "its largest value is 65504".to_owned(),
             ElementType::F32 | ElementType::C32 => "its largest value is about 3.4e38".to_owned(),
             ElementType::F64 | ElementType::C64 => "its largest value is about 1.8e308".to_owned(),
             small if small.bytes() == 1 => {

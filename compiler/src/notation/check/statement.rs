@@ -31,7 +31,8 @@ pub(super) fn check(
     if let Some(target) = target {
         check_roles(statement, &tensors[target.0], found);
     }
-    let element = target.map_or(ElementType::F64, |target| tensors[target.0].element);
+    let stored = target.map_or(ElementType::F64, |target| tensors[target.0].element);
+    let element = stored.computed();
     let mut values = Values {
         tensors,
         indices,
@@ -44,6 +45,9 @@ pub(super) fn check(
         AssignOperator::Assign => None,
         AssignOperator::Reduce(operator) => Some(operator),
     };
+    if let Some(target) = target.filter(|_| stored.is_stored_only()) {
+        check_stored_only(statement, &tensors[target.0], values.found);
+    }
     if let Some(operator) = operator {
         values.check_operator(operator, &statement.operator.to_string(), element, statement.operator_span);
     }
@@ -68,7 +72,38 @@ pub(super) fn check(
     make_sums_explicit(&mut checked, indices, found);
     result::check(&checked, statement, tensors, updates, indices, warnings);
     visits::check(&checked, tensors, indices, warnings);
+    if stored.is_stored_only() {
+        // Sums are made in what is computed with, and rounded once.
+        checked.value = Expr::Cast(stored, Box::new(checked.value));
+    }
     Some(checked)
+}
+
+/// What is rounded where it is stored can't be updated: each update would round.
+fn check_stored_only(statement: &Statement, target: &Tensor, found: &mut Diagnostics) {
+    let (name, element) = (&target.name, target.element);
+    if target.role == Role::Temporary {
+        let message = format!("`{name}` is a temporary, and `{element}` is how parameters and results are stored");
+        found.push(
+            Diagnostic::new(codes::UNDEFINED_FOR_TYPE, statement.target.span, message)
+                .label(format!("computed with as `{}`", element.computed()))
+                .help(format!("declare it as `{}`", element.computed())),
+        );
+    } else if let AssignOperator::Reduce(operator) = statement.operator {
+        let sign = statement.operator.to_string();
+        let message = format!("`{sign}` is not defined for `{element}`");
+        let help = match operator {
+            ReduceOperator::Add => {
+                format!("write `{} = …`, which sums over the indices of the right-hand side alone", statement.target)
+            }
+            _ => format!("update a temporary, and store it: `let t(…) {sign} …; {} = t(…);`", statement.target),
+        };
+        found.push(
+            Diagnostic::new(codes::UNDEFINED_FOR_TYPE, statement.operator_span, message)
+                .label("what is stored is rounded, and each update would round it again")
+                .help(help),
+        );
+    }
 }
 
 /// Truth values have no sum.

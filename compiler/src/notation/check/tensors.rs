@@ -46,10 +46,12 @@ fn fill(declaration: &Declaration<'_>, body: &[Statement], element: ElementType,
         let first = body.iter().find(|statement| statement.target.name.name == declaration.name);
         return start(first, element);
     };
-    literal::constant(written, element).unwrap_or_else(|problem| {
-        problems.push(declaration.origin, problem);
-        element.zero()
-    })
+    literal::constant(written, element.computed())
+        .and_then(|fill| literal::stored(fill, element, written.span))
+        .unwrap_or_else(|problem| {
+            problems.push(declaration.origin, problem);
+            element.zero()
+        })
 }
 
 /// What a tensor begins as of which the text does not say it: what the first statement that makes it updates from, else zero.

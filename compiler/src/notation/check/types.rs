@@ -16,7 +16,7 @@ use crate::syntax::{Expr, ExprKind};
 
 /// The type that an expression has by itself; `None` for what takes any type, as literals do.
 pub(super) fn kind(expr: &Expr, tensors: &[Tensor]) -> Option<ElementType> {
-    let of_tensor = |name: &str| tensor(name, tensors).map(|tensor| tensors[tensor.0].element);
+    let of_tensor = |name: &str| tensor(name, tensors).map(|tensor| tensors[tensor.0].element.computed());
     match &expr.kind {
         ExprKind::Number { suffix, .. } => *suffix,
         ExprKind::Bool(_) | ExprKind::Unary(UnaryOperator::Not, _) => Some(ElementType::Bool),

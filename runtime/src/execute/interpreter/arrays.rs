@@ -2,6 +2,7 @@
 
 use super::values::{Result, Value, no_memory, problem};
 use crate::complex::{c32, c64};
+use crate::half::{bf16, f16};
 use spc_compiler::format::IndexWidth;
 use spc_compiler::ir::{ArrayElement, ElementType};
 
@@ -16,6 +17,10 @@ pub enum ArrayValue {
     U32(Vec<u32>),
     /// `u64` indices, `u64` elements
     U64(Vec<u64>),
+    /// `f16` elements, which are read as `f32`
+    F16(Vec<f16>),
+    /// `bf16` elements, which are read as `f32`
+    BF16(Vec<bf16>),
     /// `i8` elements
     I8(Vec<i8>),
     /// `i16` elements
@@ -52,6 +57,8 @@ macro_rules! with_vector {
             ArrayValue::U64($vector) => $result,
             ArrayValue::F64($vector) => $result,
             ArrayValue::F32($vector) => $result,
+            ArrayValue::F16($vector) => $result,
+            ArrayValue::BF16($vector) => $result,
             ArrayValue::I8($vector) => $result,
             ArrayValue::I16($vector) => $result,
             ArrayValue::I32($vector) => $result,
@@ -76,6 +83,8 @@ impl ArrayValue {
             ArrayElement::Value(ElementType::I32) => ArrayValue::I32(Vec::new()),
             ArrayElement::Value(ElementType::I64) => ArrayValue::I64(Vec::new()),
             ArrayElement::Value(ElementType::U8) => ArrayValue::U8(Vec::new()),
+            ArrayElement::Value(ElementType::F16) => ArrayValue::F16(Vec::new()),
+            ArrayElement::Value(ElementType::BF16) => ArrayValue::BF16(Vec::new()),
             ArrayElement::Value(ElementType::I8) => ArrayValue::I8(Vec::new()),
             ArrayElement::Value(ElementType::I16) => ArrayValue::I16(Vec::new()),
             ArrayElement::Value(ElementType::U16) => ArrayValue::U16(Vec::new()),
@@ -123,6 +132,8 @@ impl ArrayValue {
             },
             ArrayValue::F64(vector) => Value::F64(vector[at]),
             ArrayValue::F32(vector) => Value::F32(vector[at]),
+            ArrayValue::F16(vector) => Value::F32(vector[at].into()),
+            ArrayValue::BF16(vector) => Value::F32(vector[at].into()),
             ArrayValue::I8(vector) => Value::I8(vector[at]),
             ArrayValue::I16(vector) => Value::I16(vector[at]),
             ArrayValue::I32(vector) => Value::I32(vector[at]),
@@ -141,6 +152,8 @@ impl ArrayValue {
             (ArrayValue::U32(vector), Value::Index(value)) => vector[at] = narrow(value)?,
             (ArrayValue::U64(vector), Value::Index(value)) => vector[at] = value,
             (ArrayValue::U8(vector), Value::U8(value)) => vector[at] = value,
+            (ArrayValue::F16(vector), Value::F32(value)) => vector[at] = value.into(),
+            (ArrayValue::BF16(vector), Value::F32(value)) => vector[at] = value.into(),
             (ArrayValue::I8(vector), Value::I8(value)) => vector[at] = value,
             (ArrayValue::I16(vector), Value::I16(value)) => vector[at] = value,
             (ArrayValue::U16(vector), Value::U16(value)) => vector[at] = value,
@@ -172,6 +185,8 @@ impl ArrayValue {
             (ArrayValue::U32(vector), Value::Index(value)) => grow(vector, count, narrow(value)?),
             (ArrayValue::U64(vector), Value::Index(value)) => grow(vector, count, value),
             (ArrayValue::U8(vector), Value::U8(value)) => grow(vector, count, value),
+            (ArrayValue::F16(vector), Value::F32(value)) => grow(vector, count, value.into()),
+            (ArrayValue::BF16(vector), Value::F32(value)) => grow(vector, count, value.into()),
             (ArrayValue::I8(vector), Value::I8(value)) => grow(vector, count, value),
             (ArrayValue::I16(vector), Value::I16(value)) => grow(vector, count, value),
             (ArrayValue::U16(vector), Value::U16(value)) => grow(vector, count, value),

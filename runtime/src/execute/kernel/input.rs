@@ -2,6 +2,7 @@
 
 use crate::complex::{c32, c64};
 use crate::execute::ProgramError;
+use crate::half::{bf16, f16};
 use crate::tensor::{AnyTensor, AnyView, Buffer, Element, InvalidTensor, StorageFormat, Tensor, Values, View};
 use crate::with_element;
 use spc_compiler::format::Format;
@@ -163,4 +164,4 @@ macro_rules! numbers {
         }
     )*};
 }
-numbers!(f64 f32 i8 i16 i32 i64 u8 u16 u32 u64 bool c32 c64);
+numbers!(f64 f32 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64 bool c32 c64);

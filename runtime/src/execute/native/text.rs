@@ -4,6 +4,7 @@ use crate::execute::array::{Access, Signature};
 use crate::parallel::text as helpers;
 use spc_compiler::backend::rust::function_name;
 use spc_compiler::format::INTERLEAVE_TEXT;
+use spc_compiler::ir::HALF_TEXT;
 use spc_compiler::ir::{ArrayElement, Size};
 use std::fmt::Write;
 use std::sync::LazyLock;
@@ -41,13 +42,14 @@ pub(super) fn library(kernels: &[(&str, Signature)]) -> Sources {
     let modules: String = kernels.iter().enumerate().map(|(place, (_, signature))| module(place, signature)).collect();
     let kernels = kernels
         .iter()
-        .map(|(text, _)| format!("use crate::complex::{{c32, c64}};\nuse crate::parallel;\n\n{text}\n"))
+        .map(|(text, _)| format!("use crate::complex::{{c32, c64}};\nuse crate::parallel;\nuse crate::parallel::{{bf16, f16}};\n\n{text}\n"))
         .collect();
     let root = format!(
         r#"#![allow(dead_code, unused, arithmetic_overflow, overflowing_literals, unconditional_panic)]
 
 use {HELPERS}::{{abi, complex, library, parallel}};
 use complex::{{c32, c64}};
+use parallel::{{bf16, f16}};
 
 #[unsafe(no_mangle)]
 pub static {VERSION}: u32 = abi::VERSION;
@@ -61,7 +63,7 @@ pub static {VERSION}: u32 = abi::VERSION;
 /// compiled once for a compiler and its flags.
 pub(super) fn helpers() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
-        let helpers = helpers::modules(INTERLEAVE_TEXT);
+        let helpers = helpers::modules(INTERLEAVE_TEXT, HALF_TEXT);
         format!(
             r#"#![allow(dead_code, unused)]
 

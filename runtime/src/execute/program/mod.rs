@@ -114,7 +114,13 @@ impl Program {
             if let Some(operand) = operand.take() {
                 let shape = tensor.extents.iter().map(|&extent| extents[extent]).collect();
                 let (way, start) = (operand.way(&tensor.format), Instant::now());
-                packed.push(operand.pack(&tensor.name, shape, &tensor.format, tensor.fill, options.duplicates)?);
+                packed.push(operand.pack(
+                    &tensor.name,
+                    (shape, tensor.element),
+                    &tensor.format,
+                    tensor.fill,
+                    options.duplicates,
+                )?);
                 let copied = |time| Copied { tensor: tensor.name.clone(), format: tensor.format.to_string(), time };
                 prepared.extend(way.map(|way| Prepared { way, copied: copied(start.elapsed()) }));
             }

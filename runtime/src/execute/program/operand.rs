@@ -4,6 +4,7 @@ use crate::complex::{c32, c64};
 use crate::execute::kernel::scalar;
 use crate::execute::{ProgramError, Way};
 use crate::generate;
+use crate::half::{bf16, f16};
 use crate::tensor::{
     AnyTensor, Coordinates, Duplicates, Element, InvalidTensor, PackError, Statistics, StorageSize, pack_filled,
     statistics, storage_size,
@@ -77,12 +78,11 @@ impl Operand {
     pub(super) fn pack(
         self,
         name: &str,
-        shape: Vec<usize>,
+        (shape, element): (Vec<usize>, ElementType),
         format: &Format,
         fill: Literal,
         duplicates: Duplicates,
     ) -> Result<AnyTensor, ProgramError> {
-        let element = fill.element();
         let packing = |source: PackError| ProgramError::Pack { tensor: name.to_owned(), source };
         let found = match &self {
             Operand::Tensor(tensor) => tensor.element(),
@@ -135,6 +135,10 @@ pub enum Entries {
     F64(Coordinates<f64>),
     /// `f32`
     F32(Coordinates<f32>),
+    /// `f16`
+    F16(Coordinates<f16>),
+    /// `bf16`
+    BF16(Coordinates<bf16>),
     /// `i8`
     I8(Coordinates<i8>),
     /// `i16`
@@ -165,6 +169,8 @@ macro_rules! with_entries {
         match $entries {
             Entries::F64($coordinates) => $body,
             Entries::F32($coordinates) => $body,
+            Entries::F16($coordinates) => $body,
+            Entries::BF16($coordinates) => $body,
             Entries::I8($coordinates) => $body,
             Entries::I16($coordinates) => $body,
             Entries::I32($coordinates) => $body,
@@ -268,7 +274,7 @@ macro_rules! from_coordinates {
         }
     )*};
 }
-from_coordinates!(F64 f64, F32 f32, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, Bool bool, C32 c32, C64 c64);
+from_coordinates!(F64 f64, F32 f32, F16 f16, BF16 bf16, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, Bool bool, C32 c32, C64 c64);
 
 impl From<AnyTensor> for Operand {
     fn from(tensor: AnyTensor) -> Self {

@@ -110,10 +110,11 @@ pub(super) fn parse(text: &[u8]) -> Result<Header, ReadError> {
 
 fn fill(text: &str, element: ElementType) -> Option<Literal> {
     let fill = match element.zero() {
-        Literal::Float(..) => Literal::Float(element, text.parse().ok()?),
+        Literal::Float(computed, _) => Literal::Float(computed, text.parse().ok()?),
         Literal::Integer(..) => Literal::Integer(element, text.parse().ok()?),
     };
-    fill.is_exact().then_some(fill)
+    let is_stored = !matches!(fill, Literal::Float(_, value) if element.stored(value).to_bits() != value.to_bits());
+    (is_stored && fill.is_exact()).then_some(fill)
 }
 
 fn level(line: &str) -> Option<Level> {

@@ -319,7 +319,7 @@ fn npy() {
     let header = |header: &str| of(&npy_file(1, header, &[0; 16]));
     assert_eq!(
         header("{'descr': '>f8', 'fortran_order': False, 'shape': (2,), }"),
-        "x.npy: elements of type '>f8' are not supported: use one of <f8 <f4 <i4 <i8 |u1 |i1 <i2 <u2 <u4 <u8 |b1 <c8 <c16"
+        "x.npy: elements of type '>f8' are not supported: use one of <f8 <f4 <i4 <i8 |u1 |i1 <i2 <u2 <u4 <u8 <f2 <V2 |b1 <c8 <c16"
     );
     assert_eq!(
         header("{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }"),

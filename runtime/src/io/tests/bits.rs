@@ -9,6 +9,7 @@ use spc_compiler::syntax;
 
 use super::narrow;
 use crate::complex::{c32, c64};
+use crate::half::{bf16, f16};
 use crate::io::{Contents, FileType, Filled, ReadOptions, TensorFile, Value, write_tensor, write_tensor_as};
 use crate::tensor::same_bits;
 use crate::tensor::{AnyTensor, Coordinates, Duplicates, ElementType, Indices, pack_filled};
@@ -257,6 +258,15 @@ macro_rules! complex {
     };
 }
 
+macro_rules! halves {
+    ($type:ident, $bits:expr) => {
+        Elements {
+            values: $bits.map($type::from_bits).to_vec(),
+            fills: [0.0, -0.0, 7.0, 0.1, f32::INFINITY, f32::NAN].map($type::from).to_vec(),
+        }
+    };
+}
+
 /// What was refused, and which formats hold not every pattern of entries.
 fn refused(counts: &Counts) -> (Vec<&str>, Vec<&str>) {
     assert!(counts.back > 1000, "{} came back", counts.back);
@@ -294,6 +304,8 @@ each_type! {
     };
     integers: i32 = Elements { values: vec![1, 0, -1, i32::MIN, i32::MAX], fills: vec![0, 7, i32::MIN] };
     bytes: u8 = Elements { values: vec![1, 0, 255, 10], fills: vec![0, 7, 255] };
+    halves: f16 = halves!(f16, [0x3e00, 0x0000, 0x8000, 0x7e00, 0x7c00, 0xfc00, 0x7bff, 0x0400, 0x0001, 0xae66, 0x3555]);
+    brain_halves: bf16 = halves!(bf16, [0x3fc0, 0x0000, 0x8000, 0x7fc0, 0x7f80, 0xff80, 0x7f7f, 0x0080, 0x0001, 0xbdcd]);
     signed_bytes: i8 = Elements { values: vec![1, 0, -1, -128, 127], fills: vec![0, 7, -128] };
     short_integers: i16 = Elements { values: vec![1, 0, -1, i16::MIN, i16::MAX], fills: vec![0, 7, i16::MIN] };
     short_naturals: u16 = Elements { values: vec![1, 0, u16::MAX, 256], fills: vec![0, 7, u16::MAX] };

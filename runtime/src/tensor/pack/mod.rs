@@ -36,6 +36,7 @@ use super::layout::Layout;
 use super::tasks;
 use super::{AnyTensor, Buffer, Coordinates, Element, Indices, LevelArrays, OutOfMemory, Plain};
 use crate::complex::{c32, c64};
+use crate::half::{bf16, f16};
 use crate::memory;
 use build::{Build, Spare};
 use bytemuck::Pod;
@@ -249,6 +250,8 @@ packs!(
     f32 as u32 bits;
     i32 as u32 bits;
     u32 as u32 bits;
+    f16 as u32 extended u16;
+    bf16 as u32 extended u16;
     i16 as u32 extended u16;
     u16 as u32 extended u16;
     i8 as u32 extended u8;

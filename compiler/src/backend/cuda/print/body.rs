@@ -52,7 +52,7 @@ impl Printer<'_> {
                 self.update(&name, *operator, ty, &value);
             }
             Statement::Store(array, index, value) => {
-                let (name, index, value) = (self.arrays[array].clone(), self.expr(index), self.expr(value));
+                let (name, index, value) = (self.arrays[array].clone(), self.expr(index), self.stored(*array, value));
                 self.line(&format!("{name}[{index}] = {value};"));
             }
             Statement::Reduce(array, index, operator, value) => {
@@ -79,7 +79,7 @@ impl Printer<'_> {
                 }
             }
             Statement::Allocate { array, length, fill } => {
-                let (length, fill) = (self.operand(length), self.expr(fill));
+                let (length, fill) = (self.operand(length), self.stored(*array, fill));
                 let ty = element(self.kernel.array(*array).element);
                 let name = self.declare_array(*array);
                 self.line(&format!("{ty} {name}[{length}];"));
@@ -89,7 +89,7 @@ impl Printer<'_> {
             // As of sums of products.
             Statement::Folds { .. } => unreachable!("totals of several rows are made for a CPU"),
             Statement::Fill(array, value) => {
-                let (name, value) = (self.arrays[array].clone(), self.expr(value));
+                let (name, value) = (self.arrays[array].clone(), self.stored(*array, value));
                 let length = self.extents.get(array).unwrap_or_else(|| &self.lengths[array]).clone();
                 self.fill(&name, &length, &value);
             }

@@ -5,8 +5,8 @@ use super::{Printer, type_name};
 use crate::ir::precedence::{Precedence, infix, is_signed, precedence};
 use crate::ir::tables::monoid::{LEFT, RIGHT};
 use crate::ir::{
-    ArrayElement, BinaryOperator, Combine, DimensionId, ElementType, Expr, Function, Literal, ReduceOperator, Size,
-    Type, UnaryOperator,
+    ArrayElement, ArrayId, BinaryOperator, Combine, DimensionId, ElementType, Expr, Function, Literal, ReduceOperator,
+    Size, Type, UnaryOperator,
 };
 use std::collections::BTreeMap;
 
@@ -19,7 +19,13 @@ impl Printer<'_> {
             Expr::Variable(variable) => self.variables[variable].clone(),
             Expr::Dimension(id) => self.dimension(*id),
             Expr::Length(array) => self.lengths[array].clone(),
-            Expr::Load(array, index) => format!("{}[{}]", self.arrays[array].clone(), self.expr(index)),
+            Expr::Load(array, index) => {
+                let element = format!("{}[{}]", self.arrays[array].clone(), self.expr(index));
+                match self.stored_only(*array) {
+                    Some(stored) => format!("{}({element})", self.helpers.read(stored)),
+                    None => element,
+                }
+            }
             Expr::Unary(operator, operand) => self.unary(*operator, operand),
             Expr::Binary(operator, left, right) => self.binary(*operator, left, right),
             Expr::Call(function, arguments) => self.call(*function, arguments),
@@ -42,6 +48,27 @@ impl Printer<'_> {
                 let extents: Vec<String> = extents.iter().map(|extent| self.expr(extent)).collect();
                 format!("{mask}({part}, {})", extents.join(", "))
             }
+        }
+    }
+
+    /// The type of an array's elements, where they are computed with in another.
+    fn stored_only(&self, array: ArrayId) -> Option<ElementType> {
+        match self.kernel.array(array).element {
+            ArrayElement::Value(element) if element.is_stored_only() => Some(element),
+            _ => None,
+        }
+    }
+
+    /// A value for an element of an array.
+    pub(super) fn stored(&mut self, array: ArrayId, value: &Expr) -> String {
+        match (self.stored_only(array), value) {
+            (Some(_), Expr::Load(from, index))
+                if self.kernel.array(*from).element == self.kernel.array(array).element =>
+            {
+                format!("{}[{}]", self.arrays[from].clone(), self.expr(index))
+            }
+            (Some(element), value) => format!("{}({})", self.helpers.round(element), self.expr(value)),
+            (None, value) => self.expr(value),
         }
     }
 

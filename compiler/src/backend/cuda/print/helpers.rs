@@ -14,6 +14,8 @@ const TYPES: &[(&str, &str)] = &[
     ("i16", "short"),
     ("i32", "int"),
     ("i64", "long long"),
+    ("f16", "unsigned short"),
+    ("bf16", "unsigned short"),
     ("f32", "float"),
     ("f64", "double"),
 ];
@@ -280,6 +282,64 @@ static __device__ u64 {name}(u64 bits, u64 mask) {{
         let parameters = if operation == "abs" { format!("{ty} a") } else { format!("{ty} a, {ty} b") };
         self.add(format!("{operation}_{ty}"), |name| {
             format!("static __device__ {ty} {name}({parameters}) {{\n    {body}\n}}\n")
+        })
+    }
+
+    /// The value of an element that is stored in two bytes: `ir/half.rs` says how.
+    pub(super) fn read(&mut self, element: ElementType) -> String {
+        let value = match element {
+            ElementType::F16 => {
+                "    const u32 magnitude = (u32)(half & 0x7fff) << 13;
+    wide.bits = magnitude;
+    wide.value *= 5192296858534827628530496329220096.0f;
+    if (magnitude >= 0x0f800000u) wide.bits = magnitude | 0x7f800000u;
+    wide.bits |= (u32)(half & 0x8000) << 16;
+"
+            }
+            _ => "    wide.bits = (u32)half << 16;\n",
+        };
+        let ty = element.name();
+        self.add(format!("f32_of_{ty}"), |name| {
+            format!(
+                "static __device__ f32 {name}({ty} half) {{
+    union {{ u32 bits; f32 value; }} wide;
+{value}    return wide.value;
+}}
+"
+            )
+        })
+    }
+
+    /// The element nearest to a value, of two the even one.
+    pub(super) fn round(&mut self, element: ElementType) -> String {
+        let value = match element {
+            ElementType::F16 => {
+                "    const u32 sign = wide.bits >> 16 & 0x8000u, magnitude = wide.bits & 0x7fffffffu;
+    const u32 payload = magnitude >> 13 & 0x3ffu;
+    if (magnitude > 0x7f800000u) return (f16)(sign | 0x7c00u | (payload == 0 ? 1u : payload));
+    if (magnitude >= 0x47800000u) return (f16)(sign | 0x7c00u);
+    if (magnitude >= 0x38800000u) return (f16)(sign | (magnitude - 0x38000000u + 0xfffu + (magnitude >> 13 & 1u)) >> 13);
+    wide.bits = magnitude;
+    wide.value += 0.5f;
+    return (f16)(sign | (wide.bits - 0x3f000000u));
+"
+            }
+            _ => {
+                "    const u32 upper = wide.bits >> 16;
+    if ((wide.bits & 0x7fffffffu) > 0x7f800000u) return (bf16)((upper & 0x7fu) == 0 ? upper | 1u : upper);
+    return (bf16)((wide.bits + 0x7fffu + (upper & 1u)) >> 16);
+"
+            }
+        };
+        let ty = element.name();
+        self.add(format!("{ty}_of_f32"), |name| {
+            format!(
+                "static __device__ {ty} {name}(f32 value) {{
+    union {{ u32 bits; f32 value; }} wide;
+    wide.value = value;
+{value}}}
+"
+            )
         })
     }
 

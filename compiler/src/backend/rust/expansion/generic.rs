@@ -24,7 +24,7 @@ use quote::{quote, quote_spanned};
 
 /// The types that `<T>` stands for, where the operators take them.
 fn numbers() -> impl Iterator<Item = ElementType> {
-    ElementType::ALL.into_iter().filter(|element| *element != ElementType::Bool)
+    ElementType::ALL.into_iter().filter(|element| *element != ElementType::Bool && !element.is_stored_only())
 }
 
 /// A generic kernel among the tokens of a macro.

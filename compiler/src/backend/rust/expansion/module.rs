@@ -33,6 +33,7 @@ pub(super) fn module(program: schedule::Program, name: &Ident, source: &str) -> 
         )]
         mod #name {
             use ::spc::complex::{c32, c64};
+            use ::spc::half::{bf16, f16};
 
             pub(super) static KERNEL: ::spc::execute::StaticKernel =
                 ::spc::execute::StaticKernel::new(#declarations, &[#(#results),*], &[#(#each),*], #source);
