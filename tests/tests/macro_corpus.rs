@@ -572,6 +572,8 @@ cases! {
     regions_minima_by_columns "cases/regions/minima_by_columns.ti" [A, x] minima(&A, &x);
     regions_nested_operands "cases/regions/nested_operands.ti" [A, B, x] nested(&A, &B, &x);
     regions_nested_reductions "cases/regions/nested_reductions.ti" [A, B, x] nested(&A, &B, &x);
+    regions_pattern_of_a_projection "cases/regions/pattern_of_a_projection.ti" [X, G, K] evaluate(&X, &G, &K);
+    regions_counts_of_entries "cases/regions/counts_of_entries.ti" [A, X, x] counts(&A, &X, &x);
     regions_padded "cases/regions/padded.ti" [A, x] padded(&A, &x);
     regions_partly_constant "cases/regions/partly_constant.ti" [A, B] partly(&A, &B);
     regions_powers "cases/regions/powers.ti" [A] powers(&A);

@@ -13,8 +13,12 @@
 //! Language for Structured Coiteration* (2023).
 
 use super::{Lattice, Operands};
-use crate::concrete::{Assign, Expr, IndexVariable, Kernel, OutputStructure, Run, Statement, TensorId, TensorKind};
+use crate::concrete::{
+    Access, Assign, Expr, IndexVariable, Kernel, OutputStructure, Reading, Run, Statement, TensorId, TensorKind,
+    simplify,
+};
 use crate::ir::ReduceOperator;
+use crate::ir::constant::truth;
 
 impl Lattice {
     /// The points at which some operand has an entry.
@@ -26,6 +30,38 @@ impl Lattice {
     /// closed form.
     pub fn region(&self, kernel: &Kernel, variable: IndexVariable) -> Option<&Statement> {
         self.everywhere().filter(|statement| is_constant(kernel, variable, statement))
+    }
+
+    /// What is done at every entry of `operand`, the one that a loop over `variable` walks, if that is the same for all of them, of
+    /// which nothing but that they are there is asked, and has a closed form.
+    pub fn region_of_entries(&self, kernel: &Kernel, variable: IndexVariable, operand: &Access) -> Option<Statement> {
+        let [point] = &self.points[..] else { return None };
+        let statement = simplify(&kernel.tensors, at_entry(&point.statement, operand));
+        (point.operands.count() == 1 && is_constant(kernel, variable, &statement)).then_some(statement)
+    }
+}
+
+/// The statement where an operand has an entry.
+fn at_entry(statement: &Statement, operand: &Access) -> Statement {
+    let boxed = |statement: &Statement| Box::new(at_entry(statement, operand));
+    match statement {
+        Statement::Empty => Statement::Empty,
+        Statement::Forall { variable, run, body } => {
+            Statement::Forall { variable: *variable, run: *run, body: boxed(body) }
+        }
+        Statement::Where { workspace, consumer, producer } => {
+            Statement::Where { workspace: *workspace, consumer: boxed(consumer), producer: boxed(producer) }
+        }
+        Statement::Assign(assign) => {
+            let value = assign.value.map_accesses(&|access| {
+                let is_known = access.reads == Reading::Stored && access.same_place(operand);
+                if is_known { Expr::Literal(truth(true)) } else { Expr::Access(access.clone()) }
+            });
+            Statement::Assign(Assign { value, ..assign.clone() })
+        }
+        Statement::Sequence(statements) => {
+            Statement::Sequence(statements.iter().map(|statement| at_entry(statement, operand)).collect())
+        }
     }
 }
 

@@ -84,6 +84,11 @@ impl Lowering<'_> {
         {
             return self.around_region(&region, entries, out);
         }
+        if run == Run::Serial
+            && let Some((statement, count)) = self.counted_entries(&loops)
+        {
+            return self.at_once(&statement, count, &loops, out);
+        }
         match run {
             Run::Parallel => self.parallel(&loops, None, out),
             Run::ParallelOr(shares) => self.parallel(&loops, Some(shares), out),

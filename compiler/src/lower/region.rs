@@ -12,8 +12,8 @@
 //! for pA2 in A2_pos[i]..A2_pos[i + 1]: t += A_vals[pA2] * x[A2_crd[pA2]]
 //! stored = A2_pos[i + 1] - A2_pos[i]
 //! if stored < n
-//!     absent = n - stored
-//!     t += b(i) * absent
+//!     times = n - stored
+//!     t += b(i) * times
 //! ```
 //!
 //! How many coordinates are stored is a difference of positions where one operand has each of them once; else the loops count.
@@ -29,17 +29,55 @@ impl Lowering<'_> {
     pub(super) fn constant_region<'s>(&self, loops: &Loop<'s>) -> Option<(Statement, Loop<'s>)> {
         let region = loops.lattice.region(self.concrete, loops.variable)?;
         let lattice = loops.lattice.of_entries();
+        let takes = self.takes_regions(loops) && !self.probes_all(&loops.operands, &lattice);
+        takes.then(|| (region.clone(), Loop { lattice, everywhere: false, ..loops.clone() }))
+    }
+
+    /// Whether a loop may leave out coordinates, and do what is to be done there behind it.
+    fn takes_regions(&self, loops: &Loop) -> bool {
         let is_computed_from = |other: &IndexVariable| {
             self.concrete.variables[other.0].value.is_some() && self.concrete.running(*other).contains(&loops.variable)
         };
-        let is_kept = loops.vector
+        !(loops.vector
             || !loops.scope.kept.is_empty()
             || self.assembly(loops.body, loops.variable).is_some()
             || self.concrete.asked.unrolled.contains(&loops.variable)
             || loops.operands.iter().any(|(access, _)| self.sparse.contains_key(&access.tensor))
-            || (0..self.concrete.variables.len()).map(IndexVariable).any(|v| is_computed_from(&v))
-            || self.probes_all(&loops.operands, &lattice);
-        (!is_kept).then(|| (region.clone(), Loop { lattice, everywhere: false, ..loops.clone() }))
+            || (0..self.concrete.variables.len()).map(IndexVariable).any(|v| is_computed_from(&v)))
+    }
+
+    /// What is done for each entry of the one operand of a loop, at the last of its levels, where that is the same for all of them.
+    pub(super) fn counted_entries(&self, loops: &Loop) -> Option<(Statement, Expr)> {
+        let [(access, depth)] = &loops.operands[..] else { return None };
+        let is_last = depth + 1 == self.concrete.tensor(access.tensor).format.levels.len();
+        if !is_last || loops.everywhere || !self.takes_regions(loops) {
+            return None;
+        }
+        let statement = loops.lattice.region_of_entries(self.concrete, loops.variable, access)?;
+        Some((statement, self.difference(loops)?))
+    }
+
+    /// A loop over entries for each of which the same is done.
+    pub(super) fn at_once(&mut self, statement: &Statement, count: Expr, loops: &Loop, out: &mut Vec<ir::Statement>) {
+        let mut body = Vec::new();
+        let scope = self.repeating(statement, count.clone(), loops, &mut body);
+        self.statement(statement, &scope, &mut body);
+        out.push(self.comment(loops));
+        out.push(ir::Statement::If(vec![(Expr::Index(0).less(count), body)], Vec::new()));
+    }
+
+    /// The scope in which a statement is done so many times.
+    fn repeating(&mut self, statement: &Statement, count: Expr, loops: &Loop, out: &mut Vec<ir::Statement>) -> Scope {
+        if !self.takes_count(statement) {
+            return loops.scope.clone();
+        }
+        let count = match &loops.scope.repeated {
+            Some(outer) => outer.clone().times(count),
+            None => count,
+        };
+        let times = self.fresh("times", Type::Index, false);
+        out.push(ir::Statement::Let(times, count));
+        Scope { repeated: Some(Expr::Variable(times)), ..loops.scope.clone() }
     }
 
     /// A loop over the coordinates that are stored, and then what is done at all others.
@@ -64,19 +102,7 @@ impl Lowering<'_> {
         };
         let name = self.concrete.variable(loops.variable);
         let mut body = Vec::new();
-        let scope = match self.takes_count(region) {
-            false => loops.scope.clone(),
-            true => {
-                let count = extent.clone().minus(stored.clone());
-                let count = match &loops.scope.repeated {
-                    Some(outer) => outer.clone().times(count),
-                    None => count,
-                };
-                let absent = self.fresh("absent", Type::Index, false);
-                body.push(ir::Statement::Let(absent, count));
-                Scope { repeated: Some(Expr::Variable(absent)), ..loops.scope.clone() }
-            }
-        };
+        let scope = self.repeating(region, extent.clone().minus(stored.clone()), &loops, &mut body);
         let comment = format!("{} {name}, at once", if stored == Expr::Index(0) { "every" } else { "every other" });
         self.statement(region, &scope, &mut body);
         out.push(ir::Statement::Comment(comment));

@@ -6,6 +6,7 @@ use crate::concrete::{
 };
 use crate::ir::Size;
 use crate::level::{is_located, is_probed};
+use crate::notation::simplify::{is_identity, literal};
 use crate::notation::{BinaryOperator, Expr};
 use std::collections::BTreeMap;
 
@@ -101,7 +102,16 @@ impl<'a> Iterations<'a> {
         assign: &Assign,
         workspace: Option<(TensorId, Option<f64>)>,
     ) -> Option<f64> {
-        let of_value = self.of_expr(variable, &assign.value, workspace);
+        let changes_nothing = |expr: &Expr| {
+            assign.operator.zip(literal(expr)).is_some_and(|(operator, value)| is_identity(operator, value))
+        };
+        let of = |expr: &Expr| self.of_expr(variable, expr, workspace);
+        let of_value = match &assign.value {
+            Expr::Select(condition, yes, no) if changes_nothing(no) => intersection([of(condition), of(yes)]),
+            // What is done elsewhere is done at once.
+            Expr::Select(_, yes, no) if changes_nothing(yes) && of(no).is_none() => Some(1.0),
+            value => of(value),
+        };
         let of_masks = assign.masks.iter().map(|mask| self.of_access(variable, mask, None));
         let value = intersection(of_masks.chain([of_value]));
         // A sparse result has the entries that it has.
@@ -123,7 +133,9 @@ impl<'a> Iterations<'a> {
             Expr::Literal(_) | Expr::Index(..) => None,
             Expr::Reduce(_, _, body) => of(body),
             Expr::Unary(_, operand) | Expr::Cast(_, operand) => of(operand),
-            Expr::Binary(BinaryOperator::Multiply, left, right) => intersection([of(left), of(right)]),
+            Expr::Binary(BinaryOperator::Multiply | BinaryOperator::And, left, right) => {
+                intersection([of(left), of(right)])
+            }
             Expr::Binary(BinaryOperator::Divide | BinaryOperator::Remainder, left, _) => of(left),
             Expr::Binary(_, left, right) => union([of(left), of(right)]),
             Expr::Call(_, arguments) => union(arguments.iter().map(of)),

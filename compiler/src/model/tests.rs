@@ -201,6 +201,11 @@ fn spmv_and_sddmm() {
     let known = sizes(&[("A", a.clone()), ("x", dense(&[80])), ("y", dense(&[100]))]);
     let counted = model(&kernel, &known).unwrap();
     assert_eq!((counted.operations, counted.bytes()), (2.0 * N, 12.0 * N + 8.0 * 100.0));
+    // What entries alone choose is done for entries alone.
+    let chosen = "y(i) = sum(j)(select(stored(A(i, j)), A(i, j) * x(j), 0))";
+    let kernel = compiled(chosen, &[("A", "csr"), ("x", "dense"), ("y", "dense")]);
+    let counted = model(&kernel, &known).unwrap();
+    assert_eq!((counted.operations, counted.bytes()), (2.0 * N, 12.0 * N + 8.0 * 100.0));
     let formats = [("A", "csr"), ("B", "dense"), ("C", "dense"), ("Y", "csr")];
     let kernel = compiled("Y(i, j) = A(i, j) * B(i, r) * C(j, r)", &formats);
     let known = sizes(&[("A", a), ("B", dense(&[100, 32])), ("C", dense(&[80, 32]))]);

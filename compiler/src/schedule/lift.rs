@@ -174,7 +174,10 @@ impl Scheduler<'_> {
         let shared = order.loops.iter().zip(&own.loops).take_while(|(a, b)| a == b && free.contains(a)).count();
         own.loops.drain(..shared);
         let is_inside = |v: &IndexVariable| !order.loops[..shared].contains(v) && !bound.contains(v);
-        (shared, free.iter().copied().filter(is_inside).collect(), own)
+        let mut inside: Vec<IndexVariable> = free.iter().copied().filter(is_inside).collect();
+        // Neighbours along a vector are neighbours in memory.
+        inside.sort_by_key(|variable| Some(*variable) == own.vector);
+        (shared, inside, own)
     }
 
     /// A term's loops, and at its place in them what fills each workspace.

@@ -150,7 +150,7 @@ impl Scheduler<'_> {
             .filter(|v| !bound.contains(v) && self.kernel.is_reduced(*v, &term.target))
             .collect();
         let vector = self.asked_vector(term, &variables, bound);
-        let vector = vector.or_else(|| self.vector(term, &reads, &variables, bound));
+        let vector = vector.or_else(|| self.vector(term, &reads, &variables, bound, None));
         let mut fixed: Vec<Edge> = bound.windows(2).map(|pair| (pair[0], pair[1])).collect();
         for &outer in bound {
             fixed.extend(variables.iter().filter(|v| !bound.contains(v)).map(|&inner| (outer, inner)));
@@ -174,6 +174,12 @@ impl Scheduler<'_> {
         }
         self.settle(&reads);
         let loops: Vec<IndexVariable> = order.into_iter().filter(|variable| !bound.contains(variable)).collect();
+        // Another than the best may have to be innermost.
+        let innermost = loops.last().copied();
+        let vector = match vector {
+            Some(best) if Some(best) != innermost => self.vector(term, &reads, &variables, bound, innermost),
+            vector => vector,
+        };
         self.loop_order(term, loops, vector)
     }
 
@@ -183,7 +189,7 @@ impl Scheduler<'_> {
         term.value.for_each_access(&mut |access| reads.push(access.clone()));
         let variables: Vec<IndexVariable> = bound.iter().chain(&loops).copied().collect();
         let vector = self.asked_vector(term, &variables, bound);
-        let vector = vector.or_else(|| self.vector(term, &reads, &variables, bound));
+        let vector = vector.or_else(|| self.vector(term, &reads, &variables, bound, None));
         self.loop_order(term, loops, vector)
     }
 
@@ -283,21 +289,29 @@ impl Scheduler<'_> {
     }
 
     /// The index variable whose loop should be innermost and run in vector lanes: free, dense in everything that has it,
-    /// and adjacent in memory in as much of it as possible.
+    /// and adjacent in memory in as much of it as possible. With an `innermost_loop`, whether that one is good; what sums inside have of it
+    /// is a row of a workspace.
     fn vector(
         &self,
         term: &Term,
         reads: &[Access],
         variables: &[IndexVariable],
         bound: &[IndexVariable],
+        innermost_loop: Option<IndexVariable>,
     ) -> Option<IndexVariable> {
         if variables.len() < 2 {
             return None;
         }
         let mut accesses: Vec<&Access> = reads.iter().collect();
         accesses.push(&term.target);
+        let mut sums = Vec::new();
+        match &term.value {
+            Expr::Reduce(_, _, body) => for_each_sum(body, &mut |sum| sums.push(self.free(sum))),
+            value => for_each_sum(value, &mut |sum| sums.push(self.free(sum))),
+        }
         let adjacent = |variable: IndexVariable| -> Option<usize> {
-            let mut count = 0;
+            let of_sums = sums.iter().filter(|sum| sum.contains(&variable)).count();
+            let mut count = if innermost_loop.is_some() { of_sums } else { 0 };
             for access in accesses.iter().filter(|access| self.kernel.loops_of(&access.indices).contains(&variable)) {
                 let tensor = self.kernel.tensor(access.tensor);
                 let is_it = |index: &IndexVariable| *index == variable || self.kernel.is_inside(variable, *index);
@@ -333,6 +347,7 @@ impl Scheduler<'_> {
             .filter(|variable| !bound.contains(variable))
             // What shall run in parallel is no vector.
             .filter(|variable| !self.kernel.asked.parallel.contains(variable))
+            .filter(|variable| innermost_loop.is_none_or(|innermost| innermost == *variable))
             .filter_map(|variable| adjacent(variable).filter(|&count| count > 0).map(|count| (count, variable)))
             .max_by_key(|&(count, variable)| (count, variables.iter().position(|&v| v == variable)))
             .map(|(_, variable)| variable)
@@ -378,5 +393,13 @@ fn for_each_access_outside_sums(expr: &Expr, visit: &mut dyn FnMut(&Access)) {
         Expr::Access(access) => visit(access),
         Expr::Reduce(..) => {}
         _ => expr.children().into_iter().for_each(|child| for_each_access_outside_sums(child, visit)),
+    }
+}
+
+/// Calls `visit` on the outermost sums in an expression.
+fn for_each_sum<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
+    match expr {
+        Expr::Reduce(..) => visit(expr),
+        _ => expr.children().into_iter().for_each(|child| for_each_sum(child, visit)),
     }
 }

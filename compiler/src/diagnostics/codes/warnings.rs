@@ -93,7 +93,7 @@ Correct:
 Where a sparse operand of a reduction has no entry, a term is made of its fill value and the rest. Terms that change nothing are left
 out, and terms that are all the same come to something at once: both cost nothing. Here they differ from each other, so that each
 value of the index is visited. With a fill value that makes them change nothing, the stored entries are enough: no path between two
-places has the length infinity, not 0.
+places has the length infinity, not 0. There is no warning where a dense operand has as many elements anyhow.
 
 Wrong:
 

@@ -45,6 +45,11 @@ fn remedy(
     if is_left_out || !term.free_variables(&|variable| vec![variable]).contains(&variable) {
         return None;
     }
+    // What is as large as the operand would be if all of it were stored has to be read anyhow.
+    let is_smaller = |access: &&Access| operand.indices.iter().any(|index| !access.indices.contains(index));
+    if !term.accesses().iter().all(is_smaller) {
+        return None;
+    }
     let element = tensors[operand.tensor.0].element;
     let identities = ReduceOperator::ALL.into_iter().filter_map(|other| other.identity(element));
     let mut candidates = operator.identity(element).into_iter().chain(identities);
