@@ -11,6 +11,9 @@ pub const SIMILAR_INDEX: Code = Code::warning(103);
 /// A sparse result that stores every element, or all along an index.
 pub const FULL_RESULT: Code = Code::warning(104);
 
+/// A schedule that rules out a plan which is ten times cheaper.
+pub const RULED_OUT: Code = Code::warning(105);
+
 pub(crate) const ENTRIES: &[Entry] = &[
     Entry {
         code: LONE_INDEX,
@@ -81,6 +84,30 @@ Correct:
 
     fn shift(A: csr) -> B: csr { B(i, j) = A(i, j) + 1 where A(i, j); }
     fn shift_all(A: csr) -> B: dense { B(i, j) = A(i, j) + 1; }
+",
+    },
+    Entry {
+        code: RULED_OUT,
+        title: "a schedule that rules out a much cheaper plan",
+        explanation: r"
+Sums are pushed into products, and temporaries made, where that is less work: `y = A * B * x` is two products of a matrix with a
+vector. A schedule that is about the loops of a statement leaves the statement as it is written, and so does `plan(as_written)`.
+Where that is ten times the work of the plan that would be taken otherwise, it is probably not meant. The plan can be written down:
+`spc explain` prints it.
+
+Wrong:
+
+    fn f(A: csr nnz 1e6 extent(1e5, 1e5), B: csr nnz 1e7 extent(1e5, 1e5), x: dense) -> y: dense { y(i) = A(i, j) * B(j, k) * B(k, l) * x(l); }
+    schedule { plan(as_written); }
+
+Correct:
+
+    fn f(A: csr nnz 1e6 extent(1e5, 1e5), B: csr nnz 1e7 extent(1e5, 1e5), x: dense) -> y: dense {
+        let s(k) = B(k, l) * x(l);
+        let t(j) = B(j, k) * s(k);
+        y(i) = A(i, j) * t(j);
+    }
+    schedule { plan(as_written); }
 ",
     },
 ];
