@@ -18,6 +18,7 @@ mod macro_kernels;
 mod metamorphic;
 mod nvrtc;
 mod overrides;
+mod planned;
 mod planted;
 mod random;
 mod real_data;
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
         metamorphic::tests(suite);
         nvrtc::tests(suite);
         overrides::tests(suite);
+        planned::tests(suite);
         planted::tests(suite);
         random::tests(suite);
         real_data::tests(suite);
