@@ -51,8 +51,14 @@ impl PlanArguments {
 
 /// A plan with its cost beside that of the text, and the best others.
 pub(crate) fn explained(planned: &Planned) -> String {
-    let mut text = format!("plan: {}; as written {}\n", cost(&planned.cost), cost(&planned.written));
+    let mut text = match planned.is_assumed {
+        true => "plan: less work than what is written, of whatever sizes\n".to_owned(),
+        false => format!("plan: {}; as written {}\n", cost(&planned.cost), cost(&planned.written)),
+    };
     indent(&mut text, &plan::text(&planned.kernel));
+    if planned.is_assumed {
+        return text;
+    }
     let is_told = |other: &&plan::Alternative| other.cost != planned.written;
     for other in planned.others.iter().filter(is_told).take(2) {
         _ = writeln!(text, "also possible: {}", cost(&other.cost));

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use spc_compiler::diagnostics::{Diagnostic, Diagnostics, line_and_column, render::render};
 use spc_compiler::format::resolve::Definitions;
 use spc_compiler::notation::{self, FormatOption};
+use spc_compiler::plan::{self, Facts};
 use spc_compiler::syntax::{self, Item, Program, neighbours};
 use std::path::Path;
 
@@ -66,13 +67,14 @@ impl Source {
     }
 
     /// What is probably not meant in the kernels.
-    fn warnings(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.kernels.iter().flat_map(|kernel| &kernel.warnings)
+    fn warnings(&self) -> impl Iterator<Item = Diagnostic> {
+        let of_plans = |kernel: &notation::Kernel| plan::ruled_out(kernel, &Facts::stated(kernel, &[]));
+        self.kernels.iter().flat_map(move |kernel| of_plans(kernel).into_iter().chain(kernel.warnings.iter().cloned()))
     }
 
     /// Shows the warnings, which end the command where they are taken for errors.
     fn warn(&self, strict: bool) -> Result<(), Failure> {
-        let warnings: Diagnostics = self.warnings().cloned().collect();
+        let warnings: Diagnostics = self.warnings().collect();
         if strict && !warnings.is_empty() {
             return Err(self.refuse(warnings.into_iter().map(Diagnostic::into_error).collect()));
         }
@@ -86,7 +88,7 @@ impl Source {
 
     /// The warnings as JSON; lines and columns count from 1.
     pub(crate) fn warnings_as_json(&self) -> Value {
-        let warning = |warning: &Diagnostic| {
+        let warning = |warning: Diagnostic| {
             let (line, column) = line_and_column(&self.text, warning.span.start);
             json!({
                 "code": warning.code.to_string(), "message": warning.message, "help": warning.help,

@@ -7,6 +7,7 @@ use spc_compiler::diagnostics::render::render;
 use spc_compiler::diagnostics::{Code, Diagnostic, Diagnostics, all};
 use spc_compiler::format::resolve::Definitions;
 use spc_compiler::notation::{FormatOption, Kernel, check, check_expression};
+use spc_compiler::plan;
 use spc_compiler::schedule::{Options, schedule};
 use spc_compiler::syntax;
 use std::collections::BTreeSet;
@@ -90,7 +91,9 @@ fn mistakes(path: &Path) -> Vec<Messages> {
     let origin = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let kernels = syntax::parse_program(&source).and_then(|program| check(&program)).expect(&origin);
     schedule_all(kernels.clone()).expect(&origin);
-    let problems = kernels.into_iter().flat_map(|kernel| kernel.warnings).collect();
+    let of_plans = |kernel: &Kernel| plan::ruled_out(kernel, &plan::Facts::stated(kernel, &[]));
+    let problems =
+        kernels.into_iter().flat_map(|kernel| of_plans(&kernel).into_iter().chain(kernel.warnings)).collect();
     vec![Messages { source, origin, problems }]
 }
 

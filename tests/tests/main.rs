@@ -18,6 +18,7 @@ mod macro_kernels;
 mod metamorphic;
 mod nvrtc;
 mod overrides;
+mod planned;
 mod plans;
 mod planted;
 mod random;
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
         metamorphic::tests(suite);
         nvrtc::tests(suite);
         overrides::tests(suite);
+        planned::tests(suite);
         plans::tests(suite);
         planted::tests(suite);
         random::tests(suite);

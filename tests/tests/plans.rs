@@ -162,7 +162,8 @@ impl Line {
     fn packed(&self, inputs: &[Entries]) -> Result<Vec<(String, AnyTensor)>, String> {
         let parameters = self.kernel.tensors.iter().filter(|tensor| tensor.role == Role::Input);
         let packed = parameters.zip(inputs).map(|(tensor, entries)| {
-            let packed = entries.pack(tensor.element, &tensor.format, tensor.fill).map_err(|error| error.to_string())?;
+            let packed =
+                entries.pack(tensor.element, &tensor.format, tensor.fill).map_err(|error| error.to_string())?;
             Ok((tensor.name.clone(), packed))
         });
         packed.collect()

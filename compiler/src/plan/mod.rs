@@ -9,6 +9,7 @@
 //!   →   Y(i, q, r) = sum(j)(V(j, q) * sum(k)(X(i, j, k) * W(k, r)));   schedule { reorder(i, j, q, r); }
 //! ```
 
+mod asked;
 mod cost;
 mod estimate;
 mod facts;
@@ -20,6 +21,7 @@ mod tree;
 mod unknown;
 mod write;
 
+pub use asked::{Asked, ruled_out};
 pub use facts::{Degrees, Facts, Known, Modes, Source, TensorFacts, wanted};
 
 use crate::diagnostics::Span;
@@ -82,6 +84,8 @@ pub struct Planned {
     pub written: Cost,
     /// The best other plans.
     pub others: Vec<Alternative>,
+    /// Whether some sizes were not known: then costs are those of sizes that might be.
+    pub is_assumed: bool,
 }
 
 /// The plan for a kernel of which the text alone is known, with the extents that it fixes and what it says of its tensors.
@@ -106,9 +110,12 @@ fn permutations(order: &mut Vec<usize>, from: usize, visit: &mut dyn FnMut(&[usi
 
 /// A better plan for a kernel, if there is one; `None` where the kernel is best as it is written, or must stay so.
 pub fn plan(kernel: &Kernel, facts: &Facts) -> Option<Planned> {
-    if kernel.schedule.as_ref().is_some_and(|schedule| !schedule.directives.is_empty()) {
+    let asked = Asked::of_kernel(kernel);
+    if asked.as_written {
         return None;
     }
+    let memory = [asked.memory, facts.memory].into_iter().flatten().min();
+    let facts = &Facts { memory, ..facts.clone() };
     let sites = sites(kernel, facts);
     let chosen = share::choose(&sites);
     if chosen.iter().all(Option::is_none) {
@@ -130,7 +137,8 @@ pub fn plan(kernel: &Kernel, facts: &Facts) -> Option<Planned> {
     others.truncate(OTHERS);
     let written = share::cost(&sites, &vec![None; sites.len()]);
     let cost = share::cost(&sites, &chosen);
-    Some(Planned { kernel: write(kernel, &sites, &chosen), cost, written, others })
+    let is_assumed = sites.iter().zip(&chosen).any(|(site, chosen)| site.is_assumed && chosen.is_some());
+    Some(Planned { kernel: write(kernel, &sites, &chosen), cost, written, others, is_assumed })
 }
 
 /// A kernel as text, with its schedule.
@@ -148,6 +156,8 @@ struct Site {
     /// One for what is stored as it is, and others with a copy.
     searches: Vec<Search>,
     written: Tree,
+    /// Whether its sizes were drawn, as they are not known.
+    is_assumed: bool,
     /// What it costs at most.
     bound: f64,
     /// The best plans, the cheapest first.
@@ -179,6 +189,9 @@ fn sites(kernel: &Kernel, facts: &Facts) -> Vec<Site> {
     let sizes = Sizes { extents: estimate::extents(kernel, facts, &[]), facts: Cow::Borrowed(facts) };
     let mut assumed = None;
     let mut sites = Vec::new();
+    if kernel.variables.len() > Vars::BITS as usize {
+        return sites;
+    }
     for (place, statement) in kernel.statements.iter().enumerate() {
         if normal::is_plain(kernel, statement) {
             let mut number = 0;
@@ -228,7 +241,7 @@ fn site(of: Place<'_>, sizes: &Sizes<'_>) -> Option<Site> {
     // A tensor that several statements make has several names.
     let target = of.statement.target.tensor;
     let is_made_once = of.kernel.statements.iter().filter(|other| other.target.tensor == target).count() == 1;
-    if of.product.factors.len() > 2 && is_made_once {
+    if (3..=MOST_WITH_COPIES).contains(&of.product.factors.len()) && is_made_once {
         for (factor, levels) in copies(&searches[0]) {
             let mut search = search(of, sizes)?;
             search.read_copy(factor, levels);
@@ -261,11 +274,14 @@ fn site(of: Place<'_>, sizes: &Sizes<'_>) -> Option<Site> {
             plan.weight *= CLOSE;
         }
     }
-    Some(Site { place: of.place, searches, written, bound, plans })
+    Some(Site { place: of.place, searches, written, is_assumed: false, bound, plans })
 }
 
 /// The most plans of one product that are compared with those of others.
 const PLANS: usize = 16;
+
+/// Products of more factors are not searched for each order of a copy.
+const MOST_WITH_COPIES: usize = 6;
 
 /// The most orders of a copy.
 const MOST_COPIES: usize = 6;
@@ -327,12 +343,11 @@ fn search(of: Place<'_>, sizes: &Sizes<'_>) -> Option<Search> {
     }
     let mask = (operands.len() > product.factors.len()).then(|| operands.pop()).flatten();
     let own = view(kernel, &statement.target);
-    let result = cost::Result {
-        levels: own.levels.into_iter().filter(|&level| free >> level & 1 == 1).collect(),
-        stored: own.walked & free,
-        bytes: product.element.bytes() as f64,
-        is_temporary: false,
-    };
+    let mut levels: Vec<usize> = own.levels.into_iter().filter(|&level| free >> level & 1 == 1).collect();
+    // What is around a product that is part of a value has more variables.
+    levels.extend(members(free & !levels.iter().fold(0, |all: Vars, &level| all | 1 << level)));
+    let result =
+        cost::Result { levels, stored: own.walked & free, bytes: product.element.bytes() as f64, is_temporary: false };
     let machine = Machine { threads: facts.threads as f64, calls: facts.calls };
     let of = Estimator::new(extents.iter().map(|extent| extent.unwrap_or(1.0)).collect(), patterns);
     let mut search = Search::new(of, operands, mask, result, machine);

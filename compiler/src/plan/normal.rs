@@ -11,6 +11,9 @@ use super::Vars;
 use crate::ir::{BinaryOperator, ElementType, Literal, ReduceOperator};
 use crate::notation::{Assignment, Expr, IndexVariable, Kernel, Reading, simplify};
 
+/// Products of more factors stay as they are written, and so do those of tensors of more modes.
+const MOST: usize = 24;
+
 /// What reduces, and what combines factors.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Ring {
@@ -81,7 +84,7 @@ pub(super) fn product(kernel: &Kernel, expr: &Expr) -> Option<Product> {
     let mut product = Product { ring, element, scalars: Vec::new(), factors: Vec::new(), reduced: 0 };
     product.collect(kernel, expr)?;
     let free = product.factors.iter().fold(0, |all, factor| all | factor.variables);
-    let is_planned = product.reduced != 0 && product.reduced & !free == 0;
+    let is_planned = product.reduced != 0 && product.reduced & !free == 0 && product.factors.len() <= MOST;
     is_planned.then_some(product)
 }
 
@@ -139,7 +142,7 @@ fn has_fixed_part(kernel: &Kernel, expr: &Expr) -> bool {
         Expr::Binary(BinaryOperator::Divide | BinaryOperator::Remainder, left, _) => {
             !kernel.element_of(left).is_rounded()
         }
-        Expr::Access(access) => access.reads != Reading::Value,
+        Expr::Access(access) => access.reads != Reading::Value || access.indices.len() > MOST,
         _ => false,
     };
     is_fixed || expr.children().into_iter().any(|child| has_fixed_part(kernel, child))

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::{notation, stages, syntax};
+use std::collections::BTreeMap;
 
 /// Sizes of tensors by name: the shape, and the entries of sparse ones.
 fn facts(tensors: &[(&str, &[u64], Option<f64>)]) -> Facts {
@@ -196,4 +197,165 @@ fn copies_are_asked_for_where_they_pay() {
     assert!(super::text(&with_copy.kernel).contains("copy(X(k, "), "{}", super::text(&with_copy.kernel));
     let once = plan(&kernel(text), &Facts { calls: 1.0, ..sizes });
     assert!(once.is_none_or(|once| !super::text(&once.kernel).contains("copy")));
+}
+
+#[test]
+fn what_is_around_a_product_keeps_its_variables() {
+    let text = "fn f(A: csr, B: csr) -> y: dense { y(i) = min(j)(sum(k)(A(i, k) * B(k, j))); }";
+    let sizes = facts(&[("A", &[N, N], Some(1e5)), ("B", &[N, N], Some(1e5))]);
+    assert_eq!(planned(text, &sizes), ["as written"]);
+    let text = "fn f(A: csr, x: dense, b: dense) -> s: f64 { s = max(i)(b(i) - sum(j, k)(A(i, j) * A(j, k) * x(k))); }";
+    let expected =
+        ["let t_Ax(j): f64 [dense] = sum(k)(A(j, k) * x(k));", "s = max(i)(b(i) - sum(j)(A(i, j) * t_Ax(j)));"];
+    assert_eq!(planned(text, &facts(&[("A", &[N, N], Some(1e5)), ("x", &[N], None)])), expected);
+}
+
+/// Small relations over the variables of a kernel, and what there is to know of them.
+fn counted(kernel: &Kernel, random: &mut impl FnMut(u64) -> u64) -> (Vec<Vec<Vec<u64>>>, Facts) {
+    let product = normal::product(kernel, &kernel.statements[0].value).expect("it is a product");
+    let extents: Vec<u64> = kernel.variables.iter().map(|_| 1 + random(4)).collect();
+    let (mut relations, mut sizes) = (Vec::new(), facts(&[]));
+    for factor in &product.factors {
+        let Expr::Access(access) = &factor.expr else { unreachable!("factors are accesses") };
+        let own: Vec<usize> = access.indices.iter().map(|index| index.0).collect();
+        let mut entries: Vec<Vec<u64>> = vec![Vec::new()];
+        for &variable in &own {
+            let longer =
+                |entry: &Vec<u64>| (0..extents[variable]).map(|c| [&entry[..], &[c]].concat()).collect::<Vec<_>>();
+            entries = entries.iter().flat_map(longer).collect();
+        }
+        let density = 1 + random(4);
+        entries.retain(|_| random(4) < density);
+        let mut known = TensorFacts {
+            shape: own.iter().map(|&variable| Some(extents[variable])).collect(),
+            entries: Some(Known::measured(entries.len() as f64)),
+            ..TensorFacts::default()
+        };
+        for modes in 1..(1u32 << own.len()) {
+            let mut counts: BTreeMap<Vec<u64>, f64> = BTreeMap::new();
+            for entry in &entries {
+                let under =
+                    entry.iter().enumerate().filter(|(mode, _)| modes >> mode & 1 == 1).map(|(_, c)| *c).collect();
+                *counts.entry(under).or_default() += 1.0;
+            }
+            let largest = counts.values().copied().fold(0.0, f64::max);
+            let norm = counts.values().map(|count| count * count).sum::<f64>().sqrt();
+            known.distinct.insert(modes, Known::measured(counts.len() as f64));
+            known.degrees.insert(modes, Degrees { mean: 0.0, largest, norm });
+        }
+        sizes.tensors.insert(kernel.tensor(access.tensor).name.clone(), known);
+        relations.push(entries);
+    }
+    (relations, sizes)
+}
+
+#[test]
+fn bounds_are_never_less_than_what_there_is() {
+    let texts = [
+        "fn f(A: csr, B: csr, C: csr) -> s: f64 { s = A(i, j) * B(j, k) * C(k, i); }",
+        "fn f(A: csr, B: csr, C: csr) -> s: f64 { s = A(i, j) * B(j, k) * C(k, l); }",
+        "fn f(A: csf, B: csr, C: csr) -> s: f64 { s = A(i, j, k) * B(j, l) * C(l, k); }",
+        "fn f(A: csf, B: csf) -> s: f64 { s = A(i, j, k) * B(k, j, l); }",
+    ];
+    let mut state = 1u64;
+    let mut random = move |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    for number in 0..4000 {
+        let kernel = kernel(texts[number % texts.len()]);
+        let (relations, sizes) = counted(&kernel, &mut random);
+        let product = normal::product(&kernel, &kernel.statements[0].value).expect("it is a product");
+        let of = Place { kernel: &kernel, statement: &kernel.statements[0], place: (0, 0), product: &product };
+        let known = Sizes { extents: estimate::extents(&kernel, &sizes, &[]), facts: Cow::Borrowed(&sizes) };
+        let search = search(of, &known).expect("all is known");
+        // The join of all relations.
+        let mut joined: Vec<Vec<Option<u64>>> = vec![vec![None; kernel.variables.len()]];
+        for (relation, factor) in relations.iter().zip(&product.factors) {
+            let Expr::Access(access) = &factor.expr else { unreachable!("factors are accesses") };
+            let mut longer = Vec::new();
+            for tuple in &joined {
+                for entry in relation {
+                    let mut tuple = tuple.clone();
+                    let agrees =
+                        access.indices.iter().zip(entry).all(|(index, c)| *tuple[index.0].get_or_insert(*c) == *c);
+                    longer.extend(agrees.then_some(tuple));
+                }
+            }
+            joined = longer;
+        }
+        let (all, everything) = ((1 << product.factors.len()) - 1, (1u64 << kernel.variables.len()) - 1);
+        for vars in 1..=everything {
+            let of_vars = |tuple: &Vec<Option<u64>>| members(vars).map(|variable| tuple[variable]).collect::<Vec<_>>();
+            let mut places: Vec<_> = joined.iter().map(of_vars).collect();
+            places.sort_unstable();
+            places.dedup();
+            let size = search.of.size(vars, all);
+            assert!(places.len() as f64 <= size.bound + 1e-6, "{} of {size:?}: {vars:b} {sizes:?}", places.len());
+            assert!(size.estimate <= size.bound + 1e-6, "{size:?}");
+        }
+    }
+}
+
+#[test]
+fn names_and_the_order_of_factors_do_not_matter() {
+    let sizes = facts(&[("A", &[N, N], Some(1e5)), ("B", &[N, N], Some(3e5)), ("X", &[N, 16], None)]);
+    let cost = |text: &str| plan(&kernel(text), &sizes).expect("there is a plan").cost;
+    let first = cost("fn f(A: csr, B: csr, X: dense) -> Y: dense { Y(i, r) = A(i, j) * B(j, k) * X(k, r); }");
+    for other in [
+        "fn f(A: csr, B: csr, X: dense) -> Y: dense { Y(z, y) = A(z, c) * B(c, a) * X(a, y); }",
+        "fn f(A: csr, B: csr, X: dense) -> Y: dense { Y(i, r) = X(k, r) * B(j, k) * A(i, j); }",
+        "fn f(A: csr, B: csr, X: dense) -> Y: dense { Y(i, r) = sum(j)(A(i, j) * sum(k)(X(k, r) * B(j, k))); }",
+    ] {
+        let other = cost(other);
+        assert!((first.operations / other.operations - 1.0).abs() < 1e-9, "{first:?} {other:?}");
+        assert!((first.time / other.time - 1.0).abs() < 1e-9, "{first:?} {other:?}");
+    }
+}
+
+#[test]
+fn long_products_are_planned_in_little_time() {
+    for count in [8, 12, 20] {
+        let tensors: Vec<String> = (0..count).map(|number| format!("A{number}: csr")).collect();
+        let factors: Vec<String> = (0..count).map(|number| format!("A{number}(i{number}, i{})", number + 1)).collect();
+        let text = format!(
+            "fn f({}, x: dense) -> y: dense {{ y(i0) = {} * x(i{count}); }}",
+            tensors.join(", "),
+            factors.join(" * ")
+        );
+        let kernel = kernel(&text);
+        let mut sizes = facts(&[("x", &[N], None)]);
+        for number in 0..count {
+            sizes.tensors.extend(facts(&[(&format!("A{number}"), &[N, N], Some(1e5))]).tensors);
+        }
+        let plan = plan(&kernel, &sizes).expect("there is a plan");
+        assert_eq!(plan.kernel.statements.len(), count, "{}", super::text(&plan.kernel));
+        assert!(plan.cost.operations < 1e7 && plan.written.operations > 1e9, "{:?}", plan.cost);
+        let site = &sites(&kernel, &sizes)[0];
+        let most = 3 * tree::MOST_VISITED;
+        assert!(site.searches[0].visited < most, "{} nests for {count} factors", site.searches[0].visited);
+    }
+}
+
+#[test]
+fn schedules_say_whether_there_is_a_plan() {
+    let text = |schedule: &str| {
+        let hints = "A: csr nnz 1e6 extent(1e5, 1e5), x: dense";
+        kernel(&format!(
+            "fn f({hints}) -> y: dense {{ y(i) = A(i, j) * A(j, k) * A(k, l) * x(l); }} schedule {{ {schedule} }}"
+        ))
+    };
+    let of =
+        |kernel: &Kernel| (plan(kernel, &Facts::stated(kernel, &[])), ruled_out(kernel, &Facts::stated(kernel, &[])));
+    let (planned, warning) = of(&text("deterministic();"));
+    assert!(planned.is_some_and(|planned| planned.kernel.statements.len() == 3) && warning.is_none());
+    let (planned, warning) = of(&text("plan(as_written);"));
+    assert!(
+        planned.is_none()
+            && warning.is_some_and(|warning| warning.code == crate::diagnostics::codes::warnings::RULED_OUT)
+    );
+    let (planned, warning) = of(&text("plan(memory: 1000);"));
+    assert!(planned.is_none() && warning.is_none());
+    let (planned, _) = of(&text("plan(memory: 4e6);"));
+    assert!(planned.is_some_and(|planned| planned.cost.memory <= 4e6));
 }

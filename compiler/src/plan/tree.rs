@@ -8,11 +8,14 @@
 use super::cost::{self, Machine, Nest, Operand, Result, View};
 use super::estimate::Estimator;
 use super::{Set, Vars, members, permutations};
+use std::collections::BTreeMap;
 
 /// Products of more factors are cut greedily.
 const MOST_EXACT: usize = 12;
 /// Products of more factors are cut into two parts only.
 const MOST_IN_THREE: usize = 8;
+/// After so many nests sets are cut into two parts only, after twice as many not at all: what was found is taken.
+pub(super) const MOST_VISITED: usize = 4000;
 /// Parts that share no index are combined first where that gives so few elements.
 const OUTER: f64 = 8192.0;
 /// A temporary that is so full is dense.
@@ -107,7 +110,7 @@ pub(super) struct Search {
     pub memory: Option<f64>,
     /// Whether no temporary may hold what the operands have no entry for.
     pub keeps_patterns: bool,
-    made: Vec<Option<Made>>,
+    made: BTreeMap<usize, Made>,
     /// Nests whose cost was estimated.
     pub visited: usize,
 }
@@ -130,7 +133,7 @@ impl Search {
             machine,
             memory: None,
             keeps_patterns: false,
-            made: Vec::new(),
+            made: BTreeMap::new(),
             visited: 0,
         }
     }
@@ -143,14 +146,15 @@ impl Search {
 
     /// What a tree of another search costs with what is known here.
     pub(super) fn replay(&mut self, other: &Search, tree: &Tree) -> Option<Tree> {
-        self.made = vec![None; 2 << self.factors.len()];
+        self.made.clear();
         self.memory = Some(f64::INFINITY);
         let mut numbers: Vec<usize> = Vec::new();
         other.numbers(tree, &mut numbers);
         for number in numbers {
             let Made { tree, result, mask, .. } = other.made(number).clone();
             let tree = self.tree(&tree.parts, Some(&result), mask.as_ref())?;
-            self.made[number] = Some(self.temporary_of(tree, result, mask));
+            let made = self.temporary_of(tree, result, mask);
+            self.made.insert(number, made);
         }
         let mut tree = self.tree(&tree.parts, None, None)?;
         self.complete(&mut tree);
@@ -183,7 +187,7 @@ impl Search {
 
     /// A temporary by its number.
     pub(super) fn made(&self, number: usize) -> &Made {
-        self.made[number].as_ref().expect("trees are made of what was found")
+        self.made.get(&number).expect("trees are made of what was found")
     }
 
     /// All factors in one nest.
@@ -197,9 +201,9 @@ impl Search {
         let all = self.all();
         let count = self.factors.len();
         if count > MOST_EXACT {
-            return Vec::new();
+            return self.greedy().into_iter().collect();
         }
-        self.made = vec![None; 2 << count];
+        self.made.clear();
         let mut sets: Vec<Set> = (1..all).collect();
         sets.sort_by_key(|set| (set.count_ones(), *set));
         for set in sets {
@@ -209,8 +213,8 @@ impl Search {
             let is_worth = if set.count_ones() == 1 { reduces } else { !is_outer || self.of.places(open) <= OUTER };
             if is_worth {
                 let [dense, sparse] = self.make(set);
-                self.made[number(set, false)] = dense;
-                self.made[number(set, true)] = sparse;
+                self.made.extend(dense.map(|made| (number(set, false), made)));
+                self.made.extend(sparse.map(|made| (number(set, true), made)));
             }
         }
         let mut found: Vec<Tree> = Vec::new();
@@ -230,6 +234,45 @@ impl Search {
         found.iter_mut().for_each(|tree| self.complete(tree));
         found.sort_by(|a, b| a.time.total_cmp(&b.time));
         found
+    }
+
+    /// A tree of many factors: of the parts that share an index, those two are joined first whose temporary is smallest beside what
+    /// they are themselves.
+    fn greedy(&mut self) -> Option<Tree> {
+        self.made.clear();
+        let mut parts: Vec<(Set, Part)> =
+            (0..self.factors.len()).map(|factor| (1 << factor, Part::Factor(factor))).collect();
+        while parts.len() > 2 {
+            let size = |search: &Self, set: Set, parts: &[Part]| {
+                let live = search.operands(parts).iter().fold(0, |all, operand| all | operand.live);
+                search.of.size(search.open(set), live).estimate
+            };
+            let mut best: Option<(f64, usize, usize)> = None;
+            for one in 0..parts.len() {
+                for other in one + 1..parts.len() {
+                    let (a, b) = (parts[one], parts[other]);
+                    let gain = size(self, a.0 | b.0, &[a.1, b.1]) - size(self, a.0, &[a.1]) - size(self, b.0, &[b.1]);
+                    let is_joined = self.vars(a.0) & self.vars(b.0) != 0;
+                    let gain = if is_joined { gain } else { gain.abs() + f64::MAX / 2.0 };
+                    if best.is_none_or(|(least, ..)| gain < least) {
+                        best = Some((gain, one, other));
+                    }
+                }
+            }
+            let (_, one, other) = best?;
+            let (b, a) = (parts.remove(other), parts.remove(one));
+            let set = a.0 | b.0;
+            let made = [false, true]
+                .map(|is_sparse| (number(set, is_sparse), self.temporary(set, &[a.1, b.1], is_sparse, None)));
+            let made = made.into_iter().filter_map(|(number, made)| Some((number, made?)));
+            let (number, made) = made.min_by(|a, b| a.1.tree.time.total_cmp(&b.1.tree.time))?;
+            self.made.insert(number, made);
+            parts.push((set, Part::Made(number)));
+        }
+        let parts: Vec<Part> = parts.into_iter().map(|(_, part)| part).collect();
+        let mut tree = self.tree(&parts, None, None)?;
+        self.complete(&mut tree);
+        Some(tree)
     }
 
     /// The costs of a complete plan: what is made several times is made once.
@@ -364,7 +407,7 @@ impl Search {
     fn time_of(&self, part: Part) -> f64 {
         match part {
             Part::Factor(_) => 0.0,
-            Part::Made(number) => self.made[number].as_ref().map_or(f64::INFINITY, |made| made.tree.time),
+            Part::Made(number) => self.made.get(&number).map_or(f64::INFINITY, |made| made.tree.time),
         }
     }
 
@@ -373,13 +416,13 @@ impl Search {
         let factors = |set: Set| members(set.into()).map(Part::Factor);
         visit(self, &factors(set).collect::<Vec<_>>());
         let low = set & set.wrapping_neg();
-        if set == low {
+        if set == low || self.visited > 2 * MOST_VISITED {
             return;
         }
         // A part as it is, and as each of its temporaries.
         let made = |part: Set, search: &Self| {
             let numbers = [number(part, false), number(part, true)].into_iter();
-            numbers.filter(|&number| search.made[number].is_some()).map(Part::Made).collect::<Vec<_>>()
+            numbers.filter(|number| search.made.contains_key(number)).map(Part::Made).collect::<Vec<_>>()
         };
         let ways = |part: Set, search: &Self| {
             let mut ways = made(part, search);
@@ -410,7 +453,7 @@ impl Search {
                     }
                 }
             }
-            if self.factors.len() <= MOST_IN_THREE && other.count_ones() > 1 {
+            if self.factors.len() <= MOST_IN_THREE && self.visited < MOST_VISITED && other.count_ones() > 1 {
                 let first = other & other.wrapping_neg();
                 let more = other & !first;
                 let mut third = more;

@@ -79,6 +79,9 @@ fn scenario(kernel: &Kernel, facts: &Facts, random: &mut Random) -> Sizes<'stati
 
 /// Draws what is not known of a tensor.
 fn draw(known: &mut TensorFacts, shape: &[f64], random: &mut Random) {
+    if shape.len() >= Modes::BITS as usize {
+        return;
+    }
     let places = |modes: Modes| -> f64 {
         let own = shape.iter().enumerate().filter(|(mode, _)| modes >> mode & 1 == 1);
         own.map(|(_, extent)| extent).product()
@@ -130,5 +133,12 @@ pub(super) fn site(of: Place<'_>, scenarios: &[Sizes<'_>]) -> Option<Site> {
     let written = written[number].clone();
     let bound = written.time;
     let plan = Plan { search: 0, bound: tree.time, weight: 1.0, tree };
-    Some(Site { place: of.place, searches: vec![searches.swap_remove(number)], written, bound, plans: vec![plan] })
+    Some(Site {
+        place: of.place,
+        searches: vec![searches.swap_remove(number)],
+        written,
+        is_assumed: true,
+        bound,
+        plans: vec![plan],
+    })
 }

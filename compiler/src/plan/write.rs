@@ -6,7 +6,7 @@ use super::tree::{Mask, Part, Search, Tree};
 use crate::diagnostics::Span;
 use crate::format::{Format, LevelFormat};
 use crate::notation::{Access, Assignment, Expr, Hints, IndexVariable, Kernel, Role, Tensor, TensorId, in_order};
-use crate::syntax::parse_schedule;
+use crate::syntax::{Schedule, parse_schedule};
 
 /// The most letters of a name that is made of others.
 const LONGEST: usize = 12;
@@ -184,8 +184,12 @@ impl Writer {
             let (scope, name) = (&self.kernel.tensor(made.target.tensor).name, &self.kernel.tensor(*tensor).name);
             schedule.push_str(&format!("on {scope} {{ copy({name}({})); }} ", names.join(", ")));
         }
-        if !schedule.is_empty() {
-            self.kernel.schedule = parse_schedule(&format!("schedule {{ {schedule}}}")).ok();
+        if let Ok(copies) = parse_schedule(&format!("schedule {{ {schedule}}}"))
+            && !schedule.is_empty()
+        {
+            let own = self.kernel.schedule.take();
+            let directives = own.into_iter().flat_map(|own| own.directives).chain(copies.directives).collect();
+            self.kernel.schedule = Some(Schedule { directives, span: copies.span });
         }
         self.kernel
     }

@@ -14,6 +14,9 @@ pub const FULL_RESULT: Code = Code::warning(104);
 /// A reduction that visits every value of an index of a sparse operand.
 pub const EVERY_COORDINATE: Code = Code::warning(105);
 
+/// A schedule that rules out a plan which is ten times cheaper.
+pub const RULED_OUT: Code = Code::warning(106);
+
 pub(crate) const ENTRIES: &[Entry] = &[
     Entry {
         code: LONE_INDEX,
@@ -102,6 +105,30 @@ Wrong:
 Correct:
 
     fn nearest(A: csr fill inf, x: dense) -> y: dense fill inf { y(i) = min(j)(A(i, j) + x(j)); }
+",
+    },
+    Entry {
+        code: RULED_OUT,
+        title: "a schedule that rules out a much cheaper plan",
+        explanation: r"
+Sums are pushed into products, and temporaries made, where that is less work: `y = A * B * x` is two products of a matrix with a
+vector. A schedule that is about the loops of a statement leaves the statement as it is written, and so does `plan(as_written)`.
+Where that is ten times the work of the plan that would be taken otherwise, it is probably not meant. The plan can be written down:
+`spc explain` prints it.
+
+Wrong:
+
+    fn f(A: csr nnz 1e6 extent(1e5, 1e5), B: csr nnz 1e7 extent(1e5, 1e5), x: dense) -> y: dense { y(i) = A(i, j) * B(j, k) * B(k, l) * x(l); }
+    schedule { plan(as_written); }
+
+Correct:
+
+    fn f(A: csr nnz 1e6 extent(1e5, 1e5), B: csr nnz 1e7 extent(1e5, 1e5), x: dense) -> y: dense {
+        let s(k) = B(k, l) * x(l);
+        let t(j) = B(j, k) * s(k);
+        y(i) = A(i, j) * t(j);
+    }
+    schedule { plan(as_written); }
 ",
     },
 ];

@@ -236,6 +236,14 @@ schedule { register_tile(r, 16); }",
         kernel: "fn product(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }
 schedule { deterministic(); }",
     },
+    Directive {
+        name: "plan",
+        arguments: &[ExpressionOr],
+        example: "plan(as_written)",
+        asks: "statements computed as they are written: no sums pushed into products, and no temporaries but those of the text. `plan(memory: 1e9)` has plans whose temporaries take so many bytes at most",
+        kernel: "fn product(A: csr, B: csr, x: dense) -> y: dense { y(i) = A(i, j) * B(j, k) * x(k); }
+schedule { plan(as_written); }",
+    },
 ];
 
 pub(super) fn topics() -> Vec<Topic> {

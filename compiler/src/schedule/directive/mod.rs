@@ -16,6 +16,7 @@ mod inline;
 mod materialize;
 mod output;
 mod parallel;
+mod plan;
 mod positions;
 mod precompute;
 mod register_tile;
@@ -110,6 +111,7 @@ pub(super) const RULES: &[Rule] = &[
     simd::RULE,
     register_tile::RULE,
     deterministic::RULE,
+    plan::RULE,
 ];
 
 /// The rule of a name.

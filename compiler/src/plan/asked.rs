@@ -1,0 +1,84 @@
+//! What a schedule says of plans: `plan(as_written)`, `plan(memory: 1e9)`.
+
+use super::{Facts, Planned, plan};
+use crate::diagnostics::{Diagnostic, Span, codes::warnings};
+use crate::notation::Kernel;
+use crate::syntax::{Directive, Expr, ExprKind, Schedule};
+
+/// What is asked of plans.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// Whether statements stay as they are written.
+    pub as_written: bool,
+    /// The bytes that temporaries may take together.
+    pub memory: Option<u64>,
+}
+
+/// Directives that say nothing of the loops of a statement.
+const ABOUT_ALL: [&str; 2] = ["plan", "deterministic"];
+
+/// A plan that is ruled out deserves a warning where it takes less than one part in so many of the time.
+const MUCH: f64 = 10.0;
+
+impl Asked {
+    /// What one directive asks.
+    ///
+    /// # Errors
+    /// Where it says what can't be asked, in words, and what can.
+    pub fn of(directive: &Directive) -> Result<Self, (Span, String, String)> {
+        let Some(argument) = directive.arguments.first() else { return Ok(Self::default()) };
+        let said = directive.choices.iter().find(|(place, _)| *place == 0).map(|(_, said)| said);
+        let help = "write `plan(as_written)`, or `plan(memory: 1e9)` with the bytes that temporaries may take";
+        let wrong = |span: Span, message: String| Err((span, message, help.to_owned()));
+        match (&argument.kind, said) {
+            (ExprKind::Name(name), None) if name.name == "as_written" => Ok(Self { as_written: true, memory: None }),
+            (ExprKind::Name(name), Some(said)) if name.name == "memory" => match bytes(said) {
+                Some(memory) => Ok(Self { as_written: false, memory: Some(memory) }),
+                None => wrong(said.span, "a number of bytes must stand here".to_owned()),
+            },
+            _ => wrong(argument.span, "plans have no such choice".to_owned()),
+        }
+    }
+
+    /// What the schedule of a kernel asks. One that is about loops leaves all as it is written.
+    pub fn of_kernel(kernel: &Kernel) -> Self {
+        let mut asked = Self::default();
+        for directive in kernel.schedule.iter().flat_map(|schedule| &schedule.directives) {
+            let own =
+                if directive.name.name == "plan" { Self::of(directive).unwrap_or_default() } else { Self::default() };
+            asked.as_written |= own.as_written || !ABOUT_ALL.contains(&directive.name.name.as_str());
+            asked.memory = own.memory.or(asked.memory);
+        }
+        asked
+    }
+}
+
+/// A number of bytes: `1e9`, `500000`.
+fn bytes(said: &Expr) -> Option<u64> {
+    let ExprKind::Number { digits, .. } = &said.kind else { return None };
+    let bytes: f64 = digits.replace('_', "").parse().ok()?;
+    (bytes >= 0.0 && bytes.fract() == 0.0 && bytes < u64::MAX as f64).then_some(bytes as u64)
+}
+
+/// A warning where the schedule of a kernel rules out a plan that takes less than a tenth of the time.
+pub fn ruled_out(kernel: &Kernel, facts: &Facts) -> Option<Diagnostic> {
+    let schedule = kernel.schedule.as_ref().filter(|_| Asked::of_kernel(kernel).as_written)?;
+    let about_plans = |directive: &Directive| {
+        directive.name.name == "plan" && Asked::of(directive).is_ok_and(|asked| asked.memory.is_some())
+    };
+    let kept = schedule.directives.iter().filter(|directive| about_plans(directive)).cloned().collect();
+    let free = kernel.with_schedule(Schedule { directives: kept, span: schedule.span });
+    let Planned { cost, written, kernel: better, .. } = plan(&free, facts)?;
+    let reason = |directive: &&Directive| directive.name.name != "deterministic" && !about_plans(directive);
+    let span = schedule.directives.iter().find(reason).map_or(schedule.span, |directive| directive.span);
+    let statements = better.statements.iter().map(|statement| format!("`{}`", better.statement(statement)));
+    (MUCH * cost.time < written.time).then(|| {
+        let ratio = written.time / cost.time;
+        let message = format!(
+            "this leaves `{}` as it is written, which is about {ratio:.0} times the work of a plan",
+            kernel.name
+        );
+        let problem = Diagnostic::new(warnings::RULED_OUT, span, message).label("rules out the plan");
+        problem.help(format!("leave it out, or write the plan: {}", statements.collect::<Vec<_>>().join(" ")))
+    })
+}
