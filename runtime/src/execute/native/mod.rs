@@ -32,7 +32,7 @@ mod text;
 use self::abi::{DONE, Entry, Invocation, NO_MEMORY, PANICKED};
 use self::load::load;
 pub use self::rustc::NativeBuild;
-use self::rustc::{Rustc, for_wide_vectors};
+use self::rustc::Rustc;
 use self::text::Sources;
 use super::array::{Access, Signature};
 use super::cache::{Cache, LibraryFile, Workshop};
@@ -269,7 +269,7 @@ fn entries(cache: &Cache, sources: &Sources, build: NativeBuild) -> Result<(Vec<
     let rustc = Rustc::find(cache, &|name| std::env::var_os(name))?;
     let mut key = Fnv128::of(sources.root.as_bytes());
     sources.kernels.iter().for_each(|text| key.write(text.as_bytes()));
-    build.flags().chain(for_wide_vectors()).for_each(|flag| key.write(flag.as_bytes()));
+    build.flags().chain(build.tuning()).for_each(|flag| key.write(flag.as_bytes()));
     key.write(rustc.version.as_bytes());
     key.write(host::processor().as_bytes());
     if let Some(entries) = loaded().get(&key) {
