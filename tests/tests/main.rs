@@ -29,6 +29,7 @@ mod streams;
 mod suite_kernels;
 mod sweep;
 mod texts;
+mod tiles;
 mod tucker;
 
 use spc_tests::harness;
@@ -68,6 +69,7 @@ fn main() -> ExitCode {
         suite_kernels::tests(suite);
         sweep::tests(suite);
         texts::tests(suite);
+        tiles::tests(suite);
         tucker::tests(suite);
     })
 }
