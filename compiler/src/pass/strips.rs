@@ -312,7 +312,7 @@ impl Region {
         // A row of no elements has a strip of none.
         let count = Expr::binary(BinaryOperator::Maximum, count, Expr::Index(1));
         // Strips begin where vectors do that are as long as the least tile.
-        let step = Expr::Index(if self.width % LEAST == 0 { LEAST } else { 1 });
+        let step = Expr::Index(if self.width.is_multiple_of(LEAST) { LEAST } else { 1 });
         let steps = Expr::Variable(strips).times(step.clone());
         let equal = divided(self.length.clone().plus(steps.clone().minus(Expr::Index(1))), steps).times(step);
         let rest = self.length.clone().minus(Expr::Variable(first));
