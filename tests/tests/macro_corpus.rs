@@ -869,7 +869,7 @@ fn cases() -> impl Iterator<Item = Case> {
 
 /// For the whole process.
 fn all_are_right_without_wide_vectors() {
-    spc::execute::use_wide_vectors(false);
+    spc::execute::most_vectors(spc::execute::Vectors::Narrow);
     let all: Vec<Case> = cases().collect();
     check_all(&all, |case| &case.name, check);
 }

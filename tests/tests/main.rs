@@ -31,6 +31,7 @@ mod streams;
 mod suite_kernels;
 mod sweep;
 mod texts;
+mod tiles;
 mod tucker;
 
 use spc_tests::harness;
@@ -72,6 +73,7 @@ fn main() -> ExitCode {
         suite_kernels::tests(suite);
         sweep::tests(suite);
         texts::tests(suite);
+        tiles::tests(suite);
         tucker::tests(suite);
     })
 }

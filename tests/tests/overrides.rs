@@ -38,9 +38,10 @@ const EXPANDED: &[(&str, &str, &str, &str)] = &[
     (SPMV, "i=5 j=6", "simd(j: lanes);", "t += fold(+, (A_run * x at A2_crd_run))"),
     (FIBERS, "i=3 j=4 k=5", "simd(k: none);", " * x[k]"),
     (SLICED, "i=9 j=6", "simd(j: none);", "t += A_vals[pA2] * x[j]"),
-    (SPMM, "i=5 j=6 r=19", "register_tile(r, 8);", "for r in 0..8 vector"),
+    (SPMM, "i=5 j=6 r=19", "register_tile(r, 8);", "r_strip * 8"),
     (SPMM, "i=5 j=6 r=19", "register_tile(r, none);", "for r in 0..d1:r vector"),
     (SPMM, "i=5 j=6 r=19", "register_tile(r, 32);", "r_strip * 32"),
+    (SPMM, "i=5 j=6 r=19", "register_tile(r, overlapped(24));", "for r in 0..12 vector"),
 ];
 
 const FIBERS: &str = "fn k(A: csf, x: dense) -> y: dense { y(i, j) = A(i, j, k) * x(k); }";
@@ -187,6 +188,8 @@ const REFUSED: &[(&str, &str, &str, &str, &str)] = &[
     (SPMM, "simd(j: lanes);", "simd(j: lanes)", "no innermost loop", "to the inside"),
     (SPMM, "simd(r: none);", "simd(r: none)", "no innermost loop that reduces", "leave the choice"),
     (SPMM, "register_tile(r, 0);", "0", "not a width", "1 to 1024"),
+    (SPMM, "register_tile(r, overlapped(0));", "overlapped(0)", "not a width", "1 to 1024"),
+    (SPMM, "register_tile(r, folded(8));", "folded(8)", "not a width", "overlapped(64)"),
     (SPMV, "register_tile(i, 8);", "register_tile(i, 8)", "no loop in vector lanes", "`vector`"),
     (SUMS, "register_tile(r, 8);", "register_tile(r, 8)", "no rows are reduced into", "leave it out"),
     (SPMV, "on z { parallel(i); }", "z", "not a result", "left of a statement"),

@@ -37,6 +37,9 @@ pub enum Tile {
     Whole,
     /// Of so many elements, and one of what is left.
     By(u64),
+    /// Strips of about equal length, of at most so many elements, each of two tiles that overlap: as wide as each other, and no
+    /// wider than it takes.
+    Overlapped(u64),
 }
 
 impl Tile {
@@ -45,6 +48,7 @@ impl Tile {
         match self {
             Tile::Whole => "none".to_owned(),
             Tile::By(width) => width.to_string(),
+            Tile::Overlapped(width) => format!("overlapped({width})"),
         }
     }
 }
@@ -92,6 +96,7 @@ impl fmt::Display for Choice {
         words.extend(self.tile.map(|tile| match tile {
             Tile::Whole => "whole".to_owned(),
             Tile::By(width) => format!("tile {width}"),
+            Tile::Overlapped(width) => format!("overlapped {width}"),
         }));
         f.write_str(&words.join(" "))
     }

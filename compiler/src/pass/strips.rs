@@ -16,18 +16,54 @@
 //!
 //! and the same once more for what is left of the row. The loops over stored entries run again for each strip: their
 //! coordinates are few bytes beside the rows that they lead to. It is done where the length of rows is known only at run time,
-//! and where it is known and too large for registers; a schedule may ask for another width, or for whole rows.
+//! and where it is known and too large; a schedule may ask for another width, or for whole rows.
+//!
+//! Where the length is known only at run time, strips are about as long as each other, and none is longer than two tiles. The
+//! second tile of a strip ends where the strip ends, and so overlaps the first, unless the strip is as long as both:
+//!
+//! ```text
+//! let r_strips = max((R + 63) / 64, 1)
+//! let r_width = (R + r_strips * 8 - 1) / (r_strips * 8) * 8
+//! for r_strip in 0..r_strips
+//!     let r_first = r_strip * r_width
+//!     let r_left = min(R - r_first, r_width)
+//!     if r_left > 32
+//!         let r_second = r_first + (r_left - 32)
+//!         let t = [0; 32], u = [0; 32]
+//!         for p in low..high
+//!             for r in 0..32: t[r] += X_vals[p] * C[X_crd[p] * R + r_first + r]
+//!             for r in 0..32: u[r] += X_vals[p] * C[X_crd[p] * R + r_second + r]
+//!         for r in 0..32: A[i * R + r_first + r] = t[r]
+//!         for r in 0..32: A[i * R + r_second + r] = u[r]
+//!     else if r_left > 16 …, else if r_left > 7 …
+//!     else as many as there are
+//! ```
+//!
+//! So all loops over elements but those of less than eight have a length that compilers know, and no element is left for a loop of
+//! its own. Elements where both tiles are get the same value twice. What is reduced into an array is reduced by the first tile; the
+//! second has the operator's identity for it. Where a new value depends on the old one in another way, the first tile works on a
+//! copy, which is stored after the second has read what was there.
 
 use super::over_body;
 use super::views::{self, base};
-use crate::ir::{ArrayElement, ArrayId, BinaryOperator, Expr, Kernel, Size, Statement, Tile, VariableId};
+use crate::ir::{
+    ArrayElement, ArrayId, BinaryOperator, Expr, Kernel, ReduceOperator, Size, Statement, Tile, VariableId,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The bytes of a strip: two cache lines, which with as many for what they are multiplied by fit any processor's registers.
-const STRIP: u64 = 128;
+/// The bytes of a strip of rows whose length is known. Sums of a strip are in the first cache, if not in registers. Shorter strips
+/// walk stored entries more often, and touch few sets of a cache where rows lie a power of two apart.
+const STRIP: u64 = 1024;
 
-/// Rows of a known length stay whole up to this many bytes.
-const WHOLE: u64 = 512;
+/// The bytes of two tiles of rows whose length is known only at run time: each kernel has loops for these, for half as many and so
+/// on, and registers of AVX-512 hold sums and factors.
+const TILES: u64 = 512;
+
+/// The most elements of two tiles, so that kernels over short element types have no more loops.
+const MOST: u64 = 128;
+
+/// The elements of the least tile of rows whose length is known only at run time, if asked for no less.
+const LEAST: u64 = 8;
 
 /// The kernel with its long rows in strips.
 pub(super) fn strips(kernel: Kernel) -> Kernel {
@@ -129,8 +165,10 @@ struct Region {
     length: Expr,
     /// The name of the index that runs over it.
     name: String,
-    /// The elements of a strip.
+    /// The most elements of a strip.
     width: u64,
+    /// Whether strips are of two tiles that overlap.
+    is_overlapped: bool,
     /// The local rows.
     rows: BTreeSet<ArrayId>,
 }
@@ -162,25 +200,29 @@ impl Region {
             ArrayElement::Index(_) => None,
         });
         let bytes = bytes.max()?;
-        let is_long = match &length {
-            Expr::Index(length) => length * bytes > WHOLE,
-            Expr::Dimension(dimension) => kernel.dimension(*dimension).size == Size::Runtime,
-            _ => false,
+        let usual = match &length {
+            Expr::Index(length) if length * bytes > STRIP => Tile::By(STRIP / bytes),
+            Expr::Dimension(dimension) if kernel.dimension(*dimension).size == Size::Runtime => {
+                Tile::Overlapped((TILES / bytes).clamp(2 * LEAST, MOST))
+            }
+            _ => Tile::Whole,
         };
         let name = kernel.variable(*counters.last()?).name.clone();
-        let is_within = |width: u64| matches!(length, Expr::Index(length) if length <= width);
-        let tile = match counters.iter().find_map(|counter| kernel.tile(*counter)) {
-            // Rows that one tile holds are one.
-            Some(tile) => tile,
-            None if is_long => Tile::By(STRIP / bytes),
-            None => Tile::Whole,
+        let tile = match counters.iter().find_map(|counter| kernel.tile(*counter)).unwrap_or(usual) {
+            // Which of two places a tile updates is not known.
+            Tile::Overlapped(width) if !all_update_one_place(kernel, statements, &rows) => Tile::By(width),
+            tile => tile,
         };
         counters.iter().for_each(|counter| kernel.tiled(*counter, tile));
-        let Tile::By(width) = tile else { return None };
-        if is_within(width) {
-            return None;
-        }
-        Some(Region { length, name, width, rows })
+        let (width, is_overlapped) = match tile {
+            Tile::Whole => return None,
+            Tile::By(width) => (width, false),
+            Tile::Overlapped(width) => (width, true),
+        };
+        let region = Region { length, name, width, is_overlapped, rows };
+        // Rows that one tile holds are one.
+        let is_one = matches!(region.length, Expr::Index(length) if length <= width || !is_overlapped && region.count(length) == 0);
+        (!is_one).then_some(region)
     }
 
     /// How many strips rows of a known length have.
@@ -197,10 +239,26 @@ impl Region {
 
     /// The elements that a row made before all loops needs.
     fn room(&self) -> u64 {
-        if let Expr::Index(length) = self.length { self.rest(length) } else { self.width }
+        match self.length {
+            _ if self.is_overlapped => *self.tiles().last().expect("there is one"),
+            Expr::Index(length) => self.rest(length),
+            _ => self.width,
+        }
+    }
+
+    /// The widths of tiles that overlap, two of which make a strip: each half of the one before.
+    fn tiles(&self) -> Vec<u64> {
+        let mut tiles = vec![self.width.div_ceil(2)];
+        while let Some(&last) = tiles.last().filter(|last| **last > LEAST) {
+            tiles.push(last.div_ceil(2));
+        }
+        tiles
     }
 
     fn in_strips(self, kernel: &mut Kernel, statements: Vec<Statement>) -> Vec<Statement> {
+        if self.is_overlapped {
+            return self.in_overlapping_tiles(kernel, statements);
+        }
         let (width, length) = (Expr::Index(self.width), self.length.clone());
         let strip = kernel.declare_index(&format!("{}_strip", self.name));
         let first = kernel.declare_index(&format!("{}_first", self.name));
@@ -216,28 +274,81 @@ impl Region {
             Expr::Index(length) => Expr::Index(self.rest(*length)),
             length => length.clone().minus(Expr::Variable(first)),
         };
-        let fresh: BTreeMap<ArrayId, ArrayId> =
-            self.rows.iter().map(|row| (*row, views::declare(kernel, *row, "_strip"))).collect();
-        let each = Cut { region: &self, first, width: width.clone(), renamed: fresh };
-        let mut body = vec![Statement::Let(first, Expr::Variable(strip).times(width))];
-        body.extend(each.block(statements.clone()));
+        let each = self.part(kernel, first, "_strip");
+        let mut body = vec![Statement::Let(first, Expr::Variable(strip).times(width.clone()))];
+        body.extend(
+            Cut { region: &self, width, parts: vec![each], overlap: Expr::Index(0) }.block(kernel, statements.clone()),
+        );
         let strips = Statement::For { variable: strip, begin: Expr::Index(0), end: count, vector: false, body };
         if rest == Expr::Index(0) {
             return vec![strips];
         }
+        let parts = vec![Part { first, renamed: BTreeMap::new() }];
         let last = match rest {
-            Expr::Index(_) => Cut { region: &self, first, width: rest, renamed: BTreeMap::new() }.block(statements),
+            Expr::Index(_) => {
+                Cut { region: &self, width: rest, parts, overlap: Expr::Index(0) }.block(kernel, statements)
+            }
             rest => {
                 let left = kernel.declare_index(&format!("{}_rest", self.name));
-                let cut = Cut { region: &self, first, width: Expr::Variable(left), renamed: BTreeMap::new() };
                 let mut body = vec![Statement::Let(left, rest)];
-                body.extend(cut.block(statements));
+                body.extend(
+                    Cut { region: &self, width: Expr::Variable(left), parts, overlap: Expr::Index(0) }
+                        .block(kernel, statements),
+                );
                 vec![Statement::If(vec![(Expr::Variable(first).less(length), body)], Vec::new())]
             }
         };
         let mut all = vec![strips, Statement::Let(first, whole)];
         all.extend(last);
         all
+    }
+
+    fn in_overlapping_tiles(self, kernel: &mut Kernel, statements: Vec<Statement>) -> Vec<Statement> {
+        let [strips, width, strip, first, left] = ["strips", "width", "strip", "first", "left"]
+            .map(|word| kernel.declare_index(&format!("{}_{word}", self.name)));
+        let divided = |of: Expr, by: Expr| Expr::binary(BinaryOperator::Divide, of, by);
+        let most = Expr::Index(self.width);
+        let count = divided(self.length.clone().plus(Expr::Index(self.width - 1)), most);
+        // A row of no elements has a strip of none.
+        let count = Expr::binary(BinaryOperator::Maximum, count, Expr::Index(1));
+        // Strips begin where vectors do that are as long as the least tile.
+        let step = Expr::Index(if self.width.is_multiple_of(LEAST) { LEAST } else { 1 });
+        let steps = Expr::Variable(strips).times(step.clone());
+        let equal = divided(self.length.clone().plus(steps.clone().minus(Expr::Index(1))), steps).times(step);
+        let rest = self.length.clone().minus(Expr::Variable(first));
+        let rest = Expr::binary(BinaryOperator::Minimum, rest, Expr::Variable(width));
+        let tiles = self.tiles();
+        let branches = tiles.iter().enumerate().map(|(place, tile)| {
+            let fewer = tiles.get(place + 1).map_or(tile - 1, |next| 2 * next);
+            let second = kernel.declare_index(&format!("{}_second", self.name));
+            let begin = Expr::Variable(first).plus(Expr::Variable(left).minus(Expr::Index(*tile)));
+            let overlap = Expr::Index(2 * tile).minus(Expr::Variable(left));
+            let parts = vec![self.part(kernel, first, "_tile"), self.part(kernel, second, "_second")];
+            let mut body = vec![Statement::Let(second, begin)];
+            body.extend(
+                Cut { region: &self, width: Expr::Index(*tile), parts, overlap }.block(kernel, statements.clone()),
+            );
+            (Expr::Index(fewer).less(Expr::Variable(left)), body)
+        });
+        let branches = branches.collect();
+        let parts = vec![Part { first, renamed: BTreeMap::new() }];
+        let few = Cut { region: &self, width: Expr::Variable(left), parts, overlap: Expr::Index(0) }
+            .block(kernel, statements);
+        let body = vec![
+            Statement::Let(first, Expr::Variable(strip).times(Expr::Variable(width))),
+            Statement::Let(left, rest),
+            Statement::If(branches, few),
+        ];
+        vec![
+            Statement::Let(strips, count),
+            Statement::Let(width, equal),
+            Statement::For { variable: strip, begin: Expr::Index(0), end: Expr::Variable(strips), vector: false, body },
+        ]
+    }
+
+    /// A part of the row that begins at an element, with local rows of its own.
+    fn part(&self, kernel: &mut Kernel, first: VariableId, suffix: &str) -> Part {
+        Part { first, renamed: self.rows.iter().map(|row| (*row, views::declare(kernel, *row, suffix))).collect() }
     }
 }
 
@@ -347,87 +458,216 @@ fn reads_by_rows(statement: &Statement, written: &BTreeSet<ArrayId>, rows: &BTre
     is_fine && statement.blocks().into_iter().flatten().all(|inner| reads_by_rows(inner, written, rows, length))
 }
 
-/// The statements of a region for a part of the row.
-struct Cut<'a> {
-    region: &'a Region,
-    /// The first element of the part.
+/// What a loop over a row changes of arrays that are no local rows, whose old values matter.
+struct Updates {
+    /// The arrays that it reduces into and does not read.
+    reduced: BTreeSet<ArrayId>,
+    /// The others that it reads and writes, each with the place.
+    changed: BTreeMap<ArrayId, Expr>,
+}
+
+impl Updates {
+    /// `None` where one of the others is reached in two places.
+    fn of(kernel: &Kernel, body: &[Statement], rows: &BTreeSet<ArrayId>) -> Option<Updates> {
+        let (mut reduced, mut stored, mut loaded) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        let mut places: BTreeMap<ArrayId, Vec<Expr>> = BTreeMap::new();
+        for statement in body {
+            match statement {
+                Statement::Store(array, index, _) => {
+                    stored.insert(*array);
+                    places.entry(*array).or_default().push(index.clone());
+                }
+                Statement::Reduce(array, index, operator, _) => {
+                    reduced.insert(*array);
+                    if identity(kernel, *array, *operator).is_none() {
+                        loaded.insert(*array);
+                    }
+                    places.entry(*array).or_default().push(index.clone());
+                }
+                _ => {}
+            }
+            statement.for_each_expr(&mut |expr| {
+                expr.for_each(&mut |expr| {
+                    if let Expr::Load(array, index) = expr {
+                        loaded.insert(*array);
+                        places.entry(*array).or_default().push((**index).clone());
+                    }
+                });
+            });
+        }
+        let written = reduced.union(&stored).filter(|array| !rows.contains(array));
+        let mut changed = BTreeMap::new();
+        for array in written.filter(|array| loaded.contains(array) || reduced.contains(array) && stored.contains(array))
+        {
+            let [first, others @ ..] = &places[array][..] else { continue };
+            if others.iter().any(|place| place != first) {
+                return None;
+            }
+            changed.insert(*array, first.clone());
+        }
+        reduced.retain(|array| !rows.contains(array) && !changed.contains_key(array));
+        Some(Updates { reduced, changed })
+    }
+}
+
+/// What changes nothing where it is reduced into an array.
+fn identity(kernel: &Kernel, array: ArrayId, operator: ReduceOperator) -> Option<Expr> {
+    operator.identity_of(kernel.array(array).element.ty())
+}
+
+/// Whether no loop over a row updates an array in two places.
+fn all_update_one_place(kernel: &Kernel, statements: &[Statement], rows: &BTreeSet<ArrayId>) -> bool {
+    let mut all = true;
+    let mut see = |statement: &Statement| {
+        if let Statement::For { vector: true, body, .. } = statement {
+            all &= Updates::of(kernel, body, rows).is_some();
+        }
+    };
+    statements.iter().for_each(|statement| statement.for_each(&mut see));
+    all
+}
+
+/// A part of the row.
+struct Part {
+    /// The first element.
     first: VariableId,
-    /// How many there are.
-    width: Expr,
-    /// Local rows that the part has for itself, made where they were made ready.
+    /// Local rows that it has for itself, made where they were made ready.
     renamed: BTreeMap<ArrayId, ArrayId>,
 }
 
+/// The statements of a region for parts of the row.
+struct Cut<'a> {
+    region: &'a Region,
+    /// How many elements each part has.
+    width: Expr,
+    /// One, or two that overlap.
+    parts: Vec<Part>,
+    /// How many elements two parts have in common.
+    overlap: Expr,
+}
+
 impl Cut<'_> {
-    fn block(&self, statements: Vec<Statement>) -> Vec<Statement> {
-        statements.into_iter().map(|statement| self.statement(statement)).collect()
+    fn block(&self, kernel: &mut Kernel, statements: Vec<Statement>) -> Vec<Statement> {
+        statements.into_iter().flat_map(|statement| self.statement(kernel, statement)).collect()
     }
 
-    fn statement(&self, mut statement: Statement) -> Statement {
+    fn statement(&self, kernel: &mut Kernel, mut statement: Statement) -> Vec<Statement> {
+        let each = |array: ArrayId, fill: &Expr| {
+            let length = match self.width {
+                // What an overlapping tile leaves is short.
+                Expr::Variable(_) if self.region.is_overlapped => Expr::Index(self.region.room()),
+                ref width => width.clone(),
+            };
+            let make = |part: &Part| Statement::Allocate {
+                array: part.row(array),
+                length: length.clone(),
+                fill: fill.clone(),
+            };
+            self.parts.iter().map(make).collect()
+        };
         match statement {
-            Statement::Allocate { array, fill, .. } => {
-                Statement::Allocate { array: self.row(array), length: self.width.clone(), fill }
+            Statement::Allocate { array, fill, .. } => each(array, &fill),
+            Statement::Fill(array, fill) if self.parts.iter().all(|part| part.renamed.contains_key(&array)) => {
+                each(array, &fill)
             }
-            Statement::Fill(array, fill) if self.renamed.contains_key(&array) => {
-                Statement::Allocate { array: self.row(array), length: self.width.clone(), fill }
-            }
-            Statement::For { variable, begin, vector: true, body, .. } => {
-                let body = body.into_iter().map(|inner| self.element(inner, variable)).collect();
-                Statement::For { variable, begin, end: self.width.clone(), vector: true, body }
-            }
+            Statement::For { variable, vector: true, body, .. } => self.row_loops(kernel, variable, &body),
             _ => {
                 for inner in statement.blocks_mut() {
-                    *inner = self.block(std::mem::take(inner));
+                    *inner = self.block(kernel, std::mem::take(inner));
                 }
-                statement
+                vec![statement]
             }
         }
     }
 
-    fn row(&self, array: ArrayId) -> ArrayId {
-        self.renamed.get(&array).copied().unwrap_or(array)
+    /// A loop over a row, for each part.
+    fn row_loops(&self, kernel: &mut Kernel, counter: VariableId, body: &[Statement]) -> Vec<Statement> {
+        let of = |part: &Part| body.iter().map(|inner| self.element(inner.clone(), counter, part)).collect::<Vec<_>>();
+        let over = |body| Statement::For {
+            variable: counter,
+            begin: Expr::Index(0),
+            end: self.width.clone(),
+            vector: true,
+            body,
+        };
+        let [first, second] = &self.parts[..] else { return self.parts.iter().map(|part| over(of(part))).collect() };
+        let updates = Updates::of(kernel, body, &self.region.rows).expect("regions of overlapping tiles have them");
+        let mut then = of(second);
+        for statement in &mut then {
+            if let Statement::Reduce(array, _, operator, value) = statement
+                && updates.reduced.contains(array)
+                && let Some(identity) = identity(kernel, *array, *operator)
+            {
+                let is_both = Expr::Variable(counter).less(self.overlap.clone());
+                let taken = std::mem::replace(value, Expr::Index(0));
+                *value = Expr::Select(Box::new(is_both), Box::new(identity), Box::new(taken));
+            }
+        }
+        let mut body = of(first);
+        let (mut made, mut read, mut write) = (Vec::new(), Vec::new(), Vec::new());
+        for (array, index) in updates.changed {
+            let ArrayElement::Value(element) = kernel.array(array).element else { unreachable!("rows are of values") };
+            let copy = views::declare(kernel, array, "_copy");
+            let (at, place) = (Expr::Variable(counter), self.place(array, index, counter, first).1);
+            let fill = Expr::Literal(element.zero());
+            made.push(Statement::Allocate { array: copy, length: self.width.clone(), fill });
+            read.push(Statement::Store(copy, at.clone(), Expr::load(array, place.clone())));
+            write.push(Statement::Store(array, place, Expr::load(copy, at)));
+            body.iter_mut().for_each(|statement| views::rename(statement, array, copy, counter));
+        }
+        if made.is_empty() {
+            return vec![over(body), over(then)];
+        }
+        made.extend([over(read), over(body), over(then), over(write)]);
+        made
     }
 
-    fn element(&self, statement: Statement, counter: VariableId) -> Statement {
+    fn element(&self, statement: Statement, counter: VariableId, part: &Part) -> Statement {
         match statement {
             Statement::Store(array, index, value) => {
-                let (array, index) = self.place(array, index, counter);
-                Statement::Store(array, index, self.expr(value, counter))
+                let (array, index) = self.place(array, index, counter, part);
+                Statement::Store(array, index, self.expr(value, counter, part))
             }
             Statement::Reduce(array, index, operator, value) => {
-                let (array, index) = self.place(array, index, counter);
-                Statement::Reduce(array, index, operator, self.expr(value, counter))
+                let (array, index) = self.place(array, index, counter, part);
+                Statement::Reduce(array, index, operator, self.expr(value, counter, part))
             }
             mut other => {
                 other.for_each_expr_mut(&mut |expr| {
                     let taken = std::mem::replace(expr, Expr::Index(0));
-                    *expr = self.expr(taken, counter);
+                    *expr = self.expr(taken, counter, part);
                 });
                 other
             }
         }
     }
 
-    fn expr(&self, expr: Expr, counter: VariableId) -> Expr {
+    fn expr(&self, expr: Expr, counter: VariableId, part: &Part) -> Expr {
         match expr {
             Expr::Load(array, index) => {
-                let (array, index) = self.place(array, *index, counter);
+                let (array, index) = self.place(array, *index, counter, part);
                 Expr::load(array, index)
             }
-            Expr::Variable(variable) if variable == counter => Expr::Variable(self.first).plus(expr),
-            other => other.map_children(&mut |child| self.expr(child, counter)),
+            Expr::Variable(variable) if variable == counter => Expr::Variable(part.first).plus(expr),
+            other => other.map_children(&mut |child| self.expr(child, counter, part)),
         }
     }
 
     /// The element of an array that stands for one of the whole row's.
-    fn place(&self, array: ArrayId, index: Expr, counter: VariableId) -> (ArrayId, Expr) {
+    fn place(&self, array: ArrayId, index: Expr, counter: VariableId, part: &Part) -> (ArrayId, Expr) {
         if self.region.rows.contains(&array) {
-            return (self.row(array), index);
+            return (part.row(array), index);
         }
         let index = match base(&index, counter) {
-            Some(base) => base.plus(Expr::Variable(self.first)).plus(Expr::Variable(counter)),
-            None => self.expr(index, counter),
+            Some(base) => base.plus(Expr::Variable(part.first)).plus(Expr::Variable(counter)),
+            None => self.expr(index, counter, part),
         };
         (array, index)
+    }
+}
+
+impl Part {
+    fn row(&self, array: ArrayId) -> ArrayId {
+        self.renamed.get(&array).copied().unwrap_or(array)
     }
 }

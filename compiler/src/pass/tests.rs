@@ -915,31 +915,77 @@ mod strips_of_rows {
     #[test]
     fn rows_of_an_unknown_length_are_cut() {
         assert_snapshot!(after(strips, &product("d1")), @r"
-        allocate a5:w[16] = 0.0f64
+        allocate a5:w[8] = 0.0f64
         for v0:i in 0..d0:n {
-          for v10:r_strip in 0..d1:R / 16 {
-            let v11:r_first = v10:r_strip * 16
-            allocate a6:w_strip[16] = 0.0f64
-            for v1:p in a0:A2_pos[v0:i]..a0:A2_pos[v0:i + 1] {
+          let v10:r_strips = maximum((d1:R + 63) / 64, 1)
+          let v11:r_width = (d1:R + (v10:r_strips * 8 - 1)) / (v10:r_strips * 8) * 8
+          for v12:r_strip in 0..v10:r_strips {
+            let v13:r_first = v12:r_strip * v11:r_width
+            let v14:r_left = minimum(d1:R - v13:r_first, v11:r_width)
+            if 32 < v14:r_left {
+              let v15:r_second = v13:r_first + (v14:r_left - 32)
+              allocate a6:w_tile[32] = 0.0f64
+              allocate a7:w_second[32] = 0.0f64
+              for v1:p in a0:A2_pos[v0:i]..a0:A2_pos[v0:i + 1] {
+                for v2:r in 0..32 vector {
+                  a6:w_tile[v2:r] += a2:A_vals[v1:p] * a3:B[a1:A2_crd[v1:p] * d1:R + v13:r_first + v2:r]
+                }
+                for v2:r in 0..32 vector {
+                  a7:w_second[v2:r] += a2:A_vals[v1:p] * a3:B[a1:A2_crd[v1:p] * d1:R + v15:r_second + v2:r]
+                }
+              }
+              for v2:r in 0..32 vector {
+                a4:Y[v0:i * d1:R + v13:r_first + v2:r] = a6:w_tile[v2:r]
+              }
+              for v2:r in 0..32 vector {
+                a4:Y[v0:i * d1:R + v15:r_second + v2:r] = a7:w_second[v2:r]
+              }
+            } else if 16 < v14:r_left {
+              let v16:r_second = v13:r_first + (v14:r_left - 16)
+              allocate a8:w_tile_2[16] = 0.0f64
+              allocate a9:w_second_2[16] = 0.0f64
+              for v1:p in a0:A2_pos[v0:i]..a0:A2_pos[v0:i + 1] {
+                for v2:r in 0..16 vector {
+                  a8:w_tile_2[v2:r] += a2:A_vals[v1:p] * a3:B[a1:A2_crd[v1:p] * d1:R + v13:r_first + v2:r]
+                }
+                for v2:r in 0..16 vector {
+                  a9:w_second_2[v2:r] += a2:A_vals[v1:p] * a3:B[a1:A2_crd[v1:p] * d1:R + v16:r_second + v2:r]
+                }
+              }
               for v2:r in 0..16 vector {
-                a6:w_strip[v2:r] += a2:A_vals[v1:p] * a3:B[a1:A2_crd[v1:p] * d1:R + v11:r_first + v2:r]
+                a4:Y[v0:i * d1:R + v13:r_first + v2:r] = a8:w_tile_2[v2:r]
               }
-            }
-            for v2:r in 0..16 vector {
-              a4:Y[v0:i * d1:R + v11:r_first + v2:r] = a6:w_strip[v2:r]
-            }
-          }
-          let v11:r_first = d1:R / 16 * 16
-          if v11:r_first < d1:R {
-            let v12:r_rest = d1:R - v11:r_first
-            fill a5:w = 0.0f64
-            for v1:p in a0:A2_pos[v0:i]..a0:A2_pos[v0:i + 1] {
-              for v2:r in 0..v12:r_rest vector {
-                a5:w[v2:r] += a2:A_vals[v1:p] * a3:B[a1:A2_crd[v1:p] * d1:R + v11:r_first + v2:r]
+              for v2:r in 0..16 vector {
+                a4:Y[v0:i * d1:R + v16:r_second + v2:r] = a9:w_second_2[v2:r]
               }
-            }
-            for v2:r in 0..v12:r_rest vector {
-              a4:Y[v0:i * d1:R + v11:r_first + v2:r] = a5:w[v2:r]
+            } else if 7 < v14:r_left {
+              let v17:r_second = v13:r_first + (v14:r_left - 8)
+              allocate a10:w_tile_3[8] = 0.0f64
+              allocate a11:w_second_3[8] = 0.0f64
+              for v1:p in a0:A2_pos[v0:i]..a0:A2_pos[v0:i + 1] {
+                for v2:r in 0..8 vector {
+                  a10:w_tile_3[v2:r] += a2:A_vals[v1:p] * a3:B[a1:A2_crd[v1:p] * d1:R + v13:r_first + v2:r]
+                }
+                for v2:r in 0..8 vector {
+                  a11:w_second_3[v2:r] += a2:A_vals[v1:p] * a3:B[a1:A2_crd[v1:p] * d1:R + v17:r_second + v2:r]
+                }
+              }
+              for v2:r in 0..8 vector {
+                a4:Y[v0:i * d1:R + v13:r_first + v2:r] = a10:w_tile_3[v2:r]
+              }
+              for v2:r in 0..8 vector {
+                a4:Y[v0:i * d1:R + v17:r_second + v2:r] = a11:w_second_3[v2:r]
+              }
+            } else {
+              fill a5:w = 0.0f64
+              for v1:p in a0:A2_pos[v0:i]..a0:A2_pos[v0:i + 1] {
+                for v2:r in 0..v14:r_left vector {
+                  a5:w[v2:r] += a2:A_vals[v1:p] * a3:B[a1:A2_crd[v1:p] * d1:R + v13:r_first + v2:r]
+                }
+              }
+              for v2:r in 0..v14:r_left vector {
+                a4:Y[v0:i * d1:R + v13:r_first + v2:r] = a5:w[v2:r]
+              }
             }
           }
         }
@@ -948,30 +994,30 @@ mod strips_of_rows {
 
     #[test]
     fn long_rows_are_cut_and_a_short_rest_goes_with_the_last_strip() {
-        assert_snapshot!(after(strips, &product("68")), @r"
-        allocate a5:w[20] = 0.0f64
+        assert_snapshot!(after(strips, &product("300")), @r"
+        allocate a5:w[172] = 0.0f64
         for v0:i in 0..d0:n {
-          for v10:r_strip in 0..3 {
-            let v11:r_first = v10:r_strip * 16
-            allocate a6:w_strip[16] = 0.0f64
+          for v10:r_strip in 0..1 {
+            let v11:r_first = v10:r_strip * 128
+            allocate a6:w_strip[128] = 0.0f64
             for v1:p in a0:A2_pos[v0:i]..a0:A2_pos[v0:i + 1] {
-              for v2:r in 0..16 vector {
-                a6:w_strip[v2:r] += a2:A_vals[v1:p] * a3:B[a1:A2_crd[v1:p] * 68 + v11:r_first + v2:r]
+              for v2:r in 0..128 vector {
+                a6:w_strip[v2:r] += a2:A_vals[v1:p] * a3:B[a1:A2_crd[v1:p] * 300 + v11:r_first + v2:r]
               }
             }
-            for v2:r in 0..16 vector {
-              a4:Y[v0:i * 68 + v11:r_first + v2:r] = a6:w_strip[v2:r]
+            for v2:r in 0..128 vector {
+              a4:Y[v0:i * 300 + v11:r_first + v2:r] = a6:w_strip[v2:r]
             }
           }
-          let v11:r_first = 48
+          let v11:r_first = 128
           fill a5:w = 0.0f64
           for v1:p in a0:A2_pos[v0:i]..a0:A2_pos[v0:i + 1] {
-            for v2:r in 0..20 vector {
-              a5:w[v2:r] += a2:A_vals[v1:p] * a3:B[a1:A2_crd[v1:p] * 68 + v11:r_first + v2:r]
+            for v2:r in 0..172 vector {
+              a5:w[v2:r] += a2:A_vals[v1:p] * a3:B[a1:A2_crd[v1:p] * 300 + v11:r_first + v2:r]
             }
           }
-          for v2:r in 0..20 vector {
-            a4:Y[v0:i * 68 + v11:r_first + v2:r] = a5:w[v2:r]
+          for v2:r in 0..172 vector {
+            a4:Y[v0:i * 300 + v11:r_first + v2:r] = a5:w[v2:r]
           }
         }
         ");
@@ -979,7 +1025,7 @@ mod strips_of_rows {
 
     #[test]
     fn rows_of_a_length_that_the_target_knows_stay_whole() {
-        for length in ["d2", "64"] {
+        for length in ["d2", "64", "128", "192"] {
             let body = product(length);
             assert_eq!(after(strips, &body), after(|kernel| kernel, &body));
         }

@@ -262,7 +262,8 @@ pub(super) fn declare(kernel: &mut Kernel, of: ArrayId, suffix: &str) -> ArrayId
     kernel.declare_array(&name, element, ArrayRole::Local)
 }
 
-fn rename(statement: &mut Statement, from: ArrayId, to: ArrayId, counter: VariableId) {
+/// Has a statement of a row's loop use another row in place of an array.
+pub(super) fn rename(statement: &mut Statement, from: ArrayId, to: ArrayId, counter: VariableId) {
     match statement {
         Statement::Store(array, index, _) | Statement::Reduce(array, index, ..) if *array == from => {
             *array = to;

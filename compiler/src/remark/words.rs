@@ -70,6 +70,9 @@ impl Display for What {
             What::Tiled(variable, Tile::By(width)) => {
                 write!(f, "rows over {variable} are taken in register tiles of {width}, and what is left")
             }
+            What::Tiled(variable, Tile::Overlapped(width)) => {
+                write!(f, "rows over {variable} are taken in strips of up to {width}, each of two register tiles that overlap")
+            }
             What::Unused(directive) => write!(f, "`{directive}` changes nothing"),
             What::BlockSums(variables) => {
                 write!(f, "keep a sum for each {} while the blocks are walked, each once", variables.join(", "))
@@ -163,7 +166,7 @@ impl Display for Why {
             }
             Why::Vectorized(Simd::SideBySide) => f.write_str("entries of rows that lie side by side are one vector"),
             Why::Registers(Tile::Whole) => f.write_str("they are short, or known to fit into registers"),
-            Why::Registers(Tile::By(_)) => f.write_str("accumulators of a tile fit into registers"),
+            Why::Registers(Tile::By(_) | Tile::Overlapped(_)) => f.write_str("accumulators of a tile fit into registers"),
             Why::ThreadsAreLanes => f.write_str("a GPU's threads are its lanes"),
             Why::NotStoredEachTime => f.write_str("the result is stored once, when the loop is done"),
             Why::LevelsInOrder => {

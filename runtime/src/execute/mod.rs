@@ -89,7 +89,7 @@ pub use native::NativeBuild;
 pub use native::{NativeError, NativeKernel};
 #[cfg(feature = "compile")]
 pub use options::{Planning, ProgramOptions};
-pub use processor::{has_wide_vectors, use_wide_vectors};
+pub use processor::{Vectors, most_vectors, vectors};
 #[cfg(feature = "compile")]
 pub use program::{AssumedExtent, Entries, Operand, Program};
 #[cfg(feature = "compile")]

@@ -30,6 +30,8 @@ mod chunks;
 mod combine;
 mod dot;
 mod few;
+#[doc(hidden)]
+pub mod fused;
 mod half;
 mod intersect;
 mod joined;

@@ -4,6 +4,9 @@
 pub trait Fused: Copy {
     /// `self * by + to`, rounded once or twice, whichever takes less time.
     fn multiply_add(self, by: Self, to: Self) -> Self;
+
+    /// `self * by + to`, rounded once: fast where the processor that is compiled for has an instruction for it.
+    fn fused(self, by: Self, to: Self) -> Self;
 }
 
 macro_rules! fused {
@@ -17,6 +20,11 @@ macro_rules! fused {
                 } else {
                     self * by + to
                 }
+            }
+
+            #[inline(always)]
+            fn fused(self, by: Self, to: Self) -> Self {
+                self.mul_add(by, to)
             }
         })*
     };

@@ -15,7 +15,7 @@ mod spelling;
 mod text;
 mod types;
 
-pub use expansion::{Expansion, FIXED_EXTENTS, expand, expand_text, expand_tokens};
+pub use expansion::{Expansion, expand, expand_text, expand_tokens};
 pub use reserved::function_name;
 pub use text::text;
 pub use types::{MAP_TYPES, MapType};

@@ -224,7 +224,7 @@ schedule { simd(j: lanes); }",
         name: "register_tile",
         arguments: &[Old, Expression],
         example: "register_tile(r, 16)",
-        asks: "rows over `r` in tiles of 16 elements, whose accumulators stay in registers, and one of what is left; `register_tile(r, none)` leaves rows whole. It is for processors: on a GPU it changes nothing",
+        asks: "rows over `r` in tiles of 16 elements, whose accumulators stay in registers, and one of what is left; `register_tile(r, overlapped(64))` in strips of up to 64, each of two tiles that overlap; `register_tile(r, none)` leaves rows whole. It is for processors: on a GPU it changes nothing",
         kernel: "fn product(A: csr, X: dense) -> Y: dense { Y(i, r) = A(i, j) * X(j, r); }
 schedule { register_tile(r, 16); }",
     },

@@ -151,6 +151,8 @@ impl<'t> Parser<'t> {
             choice.tile = Some(Tile::Whole);
         } else if self.accept("tile")? {
             choice.tile = Some(Tile::By(self.number()?));
+        } else if self.accept("overlapped")? {
+            choice.tile = Some(Tile::Overlapped(self.number()?));
         }
         self.kernel.choices.insert(counter, choice);
         Ok(())

@@ -227,7 +227,11 @@ impl Random {
                 Choice {
                     of: self.text(),
                     simd: if self.yes() { Some(self.one(&Simd::ALL)) } else { None },
-                    tile: Some(if self.yes() { Tile::Whole } else { Tile::By(self.next()) }),
+                    tile: Some(match (self.yes(), self.yes()) {
+                        (true, _) => Tile::Whole,
+                        (_, true) => Tile::By(self.next()),
+                        _ => Tile::Overlapped(self.next()),
+                    }),
                     ..Choice::default()
                 },
             )]),

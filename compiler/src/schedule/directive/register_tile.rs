@@ -1,4 +1,5 @@
-//! `register_tile(r, 16)`: rows over `r` in tiles whose accumulators stay in registers; `register_tile(r, none)`: whole rows.
+//! `register_tile(r, 16)`: rows over `r` in tiles whose accumulators stay in registers, and one of what is left;
+//! `register_tile(r, overlapped(64))`: in strips of two tiles that overlap; `register_tile(r, none)`: whole rows.
 
 use super::{Around, Refusal, Rule, choice, has_vector_loop, named};
 use crate::concrete::{IndexVariable, Kernel};
@@ -13,12 +14,18 @@ pub(super) const RULE: Rule = Rule { name: "register_tile", apply, neighbours };
 const MOST: u64 = 1024;
 
 /// The tiles that tuning tries.
-const TRIED: [Tile; 4] = [Tile::By(8), Tile::By(16), Tile::By(32), Tile::Whole];
+const TRIED: [Tile; 7] =
+    [Tile::By(8), Tile::By(16), Tile::By(32), Tile::By(64), Tile::By(128), Tile::Overlapped(64), Tile::Whole];
 
 fn chosen(width: &Expr) -> Option<Tile> {
-    match &width.kind {
-        ExprKind::Name(name) if name.name == "none" => Some(Tile::Whole),
-        ExprKind::Number { digits, .. } => digits.parse().ok().filter(|width| (1..=MOST).contains(width)).map(Tile::By),
+    let of = |digits: &str| digits.parse().ok().filter(|width| (1..=MOST).contains(width));
+    match (&width.kind, named(width)) {
+        (ExprKind::Name(name), _) if name.name == "none" => Some(Tile::Whole),
+        (ExprKind::Number { digits, .. }, _) => of(digits).map(Tile::By),
+        (_, Some((name, Some(widths)))) if name == "overlapped" => match &widths[..] {
+            [width] => of(width).map(Tile::Overlapped),
+            _ => None,
+        },
         _ => None,
     }
 }
@@ -26,7 +33,9 @@ fn chosen(width: &Expr) -> Option<Tile> {
 fn apply(directives: &mut Directives<'_>, directive: &Directive) {
     let [row, width] = &directive.arguments[..] else { return };
     let Some(tile) = chosen(width) else {
-        let help = format!("a tile has 1 to {MOST} elements; `none` leaves rows whole");
+        let help = format!(
+            "a tile has 1 to {MOST} elements; `overlapped(64)` asks for strips of two tiles, `none` leaves rows whole"
+        );
         return directives.refuse(width.span, "a tile of no such width".to_owned(), "not a width", help);
     };
     let asked = directives.variables(row).into_iter().map(|variable| (variable, tile, directive.span));
@@ -38,7 +47,9 @@ fn neighbours(around: &Around<'_>) -> Vec<String> {
     let of = |row: &String| {
         let fits = |tile: &Tile| match tile {
             Tile::Whole => true,
-            Tile::By(width) => (around.extent)(row).is_none_or(|extent| extent as u64 > *width),
+            Tile::By(width) | Tile::Overlapped(width) => {
+                (around.extent)(row).is_none_or(|extent| extent as u64 > *width)
+            }
         };
         let tried = TRIED.into_iter().filter(fits);
         tried.map(|tile| format!("register_tile({row}, {});", tile.word())).collect::<Vec<_>>()

@@ -3,7 +3,7 @@
 //! To read and check these 200 KB takes rustc longer than a kernel does. Functions with type parameters, and those that are inlined,
 //! are still compiled into each library, as a caller needs them.
 
-use super::rustc::{NativeBuild, Rustc, for_wide_vectors};
+use super::rustc::{NativeBuild, Rustc};
 use super::{NativeError, host, text, write};
 use crate::execute::cache::{Cache, Part, Workshop};
 use crate::execute::hash::Fnv128;
@@ -22,7 +22,7 @@ pub(super) struct Helpers<'a> {
 impl<'a> Helpers<'a> {
     pub(super) fn of(rustc: &'a Rustc, build: NativeBuild) -> Self {
         let mut key = Fnv128::of(text::helpers().as_bytes());
-        build.flags().chain(for_wide_vectors()).for_each(|flag| key.write(flag.as_bytes()));
+        build.flags().chain(build.tuning()).for_each(|flag| key.write(flag.as_bytes()));
         key.write(rustc.version.as_bytes());
         key.write(host::processor().as_bytes());
         Self { rustc, build, key }

@@ -48,11 +48,21 @@ impl NativeBuild {
         };
         FLAGS.iter().chain(own).copied()
     }
+
+    /// Flags that the compiler may not know, as they belong to LLVM.
+    pub(super) fn tuning(self) -> impl Iterator<Item = &'static str> {
+        let is_optimized = self == NativeBuild::Optimized;
+        is_optimized.then_some(WITHOUT_LONG_UNROLLING).into_iter().chain(for_wide_vectors())
+    }
 }
+
+/// Loops of more than 32 steps go to the vectorizer as loops. Written out before that, those of 41 to 60 elements were too many for what
+/// makes vectors of single steps: rows of 48 took five times as long as rows of 40 or 64.
+const WITHOUT_LONG_UNROLLING: &str = "-Cllvm-args=-unroll-full-max-count=32";
 
 /// What is added where the processor's widest vectors cost it nothing. For those with AVX-512, compilers take half of their width,
 /// which the first of them were faster with; later ones, known by what came with them, are not.
-pub(super) fn for_wide_vectors() -> Option<&'static str> {
+fn for_wide_vectors() -> Option<&'static str> {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx512f") && std::arch::is_x86_feature_detected!("avx512bf16") {
         return Some("-Ctarget-feature=-prefer-256-bit");
@@ -145,10 +155,10 @@ impl Rustc {
             arguments.extend(["--extern".into(), named]);
         }
         arguments.extend(["-o".into(), library.clone().into(), workshop.source(part).into()]);
-        let mut output = self.call(workshop, &arguments, build, for_wide_vectors())?;
-        if !output.status.success() && for_wide_vectors().is_some() {
-            // A name that belongs to LLVM: another version may not know it.
-            output = self.call(workshop, &arguments, build, None)?;
+        let mut output = self.call(workshop, &arguments, build, &build.tuning().collect::<Vec<_>>())?;
+        if !output.status.success() && build.tuning().next().is_some() {
+            // Another version of LLVM may not know these names.
+            output = self.call(workshop, &arguments, build, &[])?;
         }
         let said = String::from_utf8_lossy(&output.stderr);
         match output.status.success() {
@@ -164,7 +174,7 @@ impl Rustc {
         workshop: &Workshop,
         arguments: &[OsString],
         build: NativeBuild,
-        more: Option<&str>,
+        more: &[&str],
     ) -> Result<Finished, NativeError> {
         let command = || {
             let mut command = Command::new(&self.path);

@@ -15,8 +15,6 @@ mod generic;
 mod module;
 mod wrappers;
 
-pub use module::FIXED_EXTENTS;
-
 use crate::diagnostics::{self, Diagnostic, Diagnostics};
 use crate::notation;
 use crate::plan;

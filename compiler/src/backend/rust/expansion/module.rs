@@ -1,21 +1,19 @@
 //! The hidden module of a kernel: its loops, its declarations, and what joins them; for a kernel of several statements, of
 //! each that is left after fusing.
 //!
-//! Kernels with a vector loop, or sums over dense rows, come in one version for each extent in [`FIXED_EXTENTS`] and one for all
-//! others; the call chooses. On x86-64 these are compiled for processors with AVX2, whatever the user's crate is compiled for,
-//! and one more for all extents serves older ones. That takes the only `unsafe` of an expansion: the call of what is compiled
-//! for a processor, once the processor has been asked. Its tokens come from a macro of another crate, so crates that forbid
-//! `unsafe` can use it.
+//! Loops over rows are cut into register tiles, which serve rows of any length. On x86-64, kernels with such loops, or with sums over
+//! dense rows, come in three versions, whatever the user's crate is compiled for, of which the call chooses one: for processors with
+//! AVX2 and FMA (x86-64-v3), for those whose AVX-512 costs nothing, and for older ones. That takes the only `unsafe` of an expansion:
+//! the call of what is compiled for a processor, once the processor has been asked. Its tokens come from a macro of another crate,
+//! so crates that forbid `unsafe` can use it.
 
 use crate::backend::rust::{Access, Options, access, element, function, ident};
-use crate::concrete;
-use crate::ir::{self, ArrayElement, ArrayRole, Expr, Factor, Size, Statement, Verified};
+use crate::concrete::{self, IndexVariable};
+use crate::diagnostics::Span as Place;
+use crate::ir::{self, ArrayElement, ArrayRole, Expr, Factor, Size, Statement, Tile, Verified};
 use crate::schedule;
 use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::quote;
-
-/// The extents of vector loops and sums over rows for which a kernel has a version of its own.
-pub const FIXED_EXTENTS: [usize; 4] = [8, 16, 32, 64];
 
 /// The module of a program, whose text in the language is `source`.
 pub(super) fn module(program: schedule::Program, name: &Ident, source: &str) -> TokenStream {
@@ -42,12 +40,10 @@ pub(super) fn module(program: schedule::Program, name: &Ident, source: &str) -> 
     }
 }
 
-/// The functions of one of a program's kernels: for any extent, and for fixed ones.
+/// The functions of one of a program's kernels.
 struct Versions {
-    any: crate::Compiled,
-    /// The dimension whose extent is fixed.
-    fixed: Option<(usize, crate::Compiled)>,
-    /// The version for older processors, where the others are for those with wide vectors.
+    any: Verified<ir::Kernel>,
+    /// The version for older processors, where there are others for those with wide vectors.
     narrow: Option<Verified<ir::Kernel>>,
     /// Its place in the program.
     place: usize,
@@ -55,18 +51,19 @@ struct Versions {
 
 impl Versions {
     fn new(place: usize, concrete: concrete::Kernel) -> Self {
-        let fixed = match concrete.vector_extents()[..] {
-            [extent] => {
-                let mut generic = concrete.clone();
-                generic.extents[extent].size = Size::Generic;
-                Some((extent, crate::compile_kernel(generic)))
-            }
-            _ => None,
-        };
+        let has_rows = !concrete.vector_extents().is_empty();
+        let whole = of_whole_rows(&concrete);
         let any = crate::compile_kernel(concrete);
-        let is_wide = fixed.is_some() || gains_by_wide_vectors(&any.kernel);
-        let narrow = is_wide.then(|| for_older_processors(&any.kernel));
-        Self { any, fixed, narrow, place }
+        let is_wide = has_rows || gains_by_wide_vectors(&any.kernel);
+        let is_tiled = any.choices.iter().any(|choice| choice.tiled.is_some_and(|tile| tile != Tile::Whole));
+        let narrow = is_wide.then(|| {
+            if is_tiled {
+                for_older_processors(&crate::compile_kernel(whole).kernel)
+            } else {
+                for_older_processors(&any.kernel)
+            }
+        });
+        Self { any: any.kernel, narrow, place }
     }
 
     /// The name of one of its functions.
@@ -82,23 +79,35 @@ impl Versions {
 
     fn functions(&self) -> TokenStream {
         let run = self.run();
-        let any = loops(&self.any.kernel, self.name("any"));
-        let Some(narrow) = &self.narrow else { return quote!(#run #any) };
-        let (wide, must_ask) = (for_wide_vectors(), must_ask());
-        let fixed = self.fixed.as_ref().map(|(_, fixed)| loops(&fixed.kernel, self.name("fixed")));
-        let fixed = fixed.map(|fixed| quote!(#wide #fixed));
-        let narrow = loops(narrow, self.name("narrow"));
-        quote!(#run #wide #any #fixed #[cfg(#must_ask)] #narrow)
+        let Some(narrow) = &self.narrow else {
+            let any = loops(&self.any, self.name("any"), quote!(::spc::parallel));
+            return quote!(#run #any);
+        };
+        let fused = || quote!(::spc::parallel::fused);
+        let any = loops(&self.any, self.name("any"), fused());
+        let widest = loops(&self.any, self.name("widest"), fused());
+        let narrow = loops(narrow, self.name("narrow"), quote!(::spc::parallel));
+        let must_ask = must_ask();
+        quote! {
+            #run
+            #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,bmi1,bmi2,fma,lzcnt"))]
+            #any
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,bmi1,bmi2,fma,lzcnt")]
+            #widest
+            #[cfg(#must_ask)]
+            #narrow
+        }
     }
 
     /// The declarations of the kernel as text, for the run time.
     fn declarations(&self) -> String {
-        text((*self.any.kernel).clone())
+        text((*self.any).clone())
     }
 
     /// The function that takes the arrays out of a call, runs the right version, and puts outputs back.
     fn run(&self) -> TokenStream {
-        let kernel = &self.any.kernel;
+        let kernel = &self.any;
         let mut take = TokenStream::new();
         let mut put = TokenStream::new();
         let mut arguments = TokenStream::new();
@@ -128,39 +137,23 @@ impl Versions {
             }
         }
         let dimensions = dimension_arguments(kernel);
-        let (run, any, fixed_name) = (self.name("run"), self.name("any"), self.name("fixed"));
-        let call_any = quote!(#any(#dimensions #arguments));
-        let choose = match &self.fixed {
-            None => quote!(#call_any;),
-            Some((extent, fixed)) => {
-                let dimensions = dimension_arguments(&fixed.kernel);
-                let place = Literal::usize_unsuffixed(*extent);
-                let sizes = FIXED_EXTENTS.map(Literal::usize_unsuffixed);
-                quote! {
-                    match call.dimension(#place) {
-                        #(#sizes => #fixed_name::<#sizes>(#dimensions #arguments),)*
-                        _ => #call_any,
-                    }
-                }
-            }
-        };
+        let (run, any) = (self.name("run"), self.name("any"));
+        let arguments = quote!((#dimensions #arguments));
         let choose = if self.narrow.is_some() {
-            let (must_ask, narrow) = (must_ask(), self.name("narrow"));
+            let (must_ask, widest, narrow) = (must_ask(), self.name("widest"), self.name("narrow"));
             quote! {
-                #[cfg(#must_ask)]
-                let is_wide = ::spc::execute::has_wide_vectors();
-                #[cfg(not(#must_ask))]
-                let is_wide = true;
-                #[cfg(#must_ask)]
-                if !is_wide {
-                    #narrow(#dimensions #arguments);
+                #[cfg(target_arch = "x86_64")]
+                match ::spc::execute::vectors() {
+                    #[cfg(#must_ask)]
+                    ::spc::execute::Vectors::Narrow => #narrow #arguments,
+                    ::spc::execute::Vectors::Widest => unsafe { #widest #arguments },
+                    _ => unsafe { #any #arguments },
                 }
-                if is_wide {
-                    unsafe { #choose }
-                }
+                #[cfg(not(target_arch = "x86_64"))]
+                #any #arguments;
             }
         } else {
-            choose
+            quote!(#any #arguments;)
         };
         hygienic(quote! {
             fn #run(call: &mut ::spc::execute::Call<'_>) {
@@ -205,16 +198,24 @@ fn for_older_processors(kernel: &Verified<ir::Kernel>) -> Verified<ir::Kernel> {
     ir::verify(kernel).expect("what a target may ignore can be left out")
 }
 
-/// The attribute of a function that is compiled for what [`has_wide_vectors`] asks for.
-///
-/// [`has_wide_vectors`]: https://docs.rs/spc-tensor/latest/spc/execute/fn.has_wide_vectors.html
-fn for_wide_vectors() -> TokenStream {
-    quote!(#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,bmi2"))])
+/// The kernel with all rows whole: loops that are short to compile.
+fn of_whole_rows(concrete: &concrete::Kernel) -> concrete::Kernel {
+    let mut whole = concrete.clone();
+    let variables = 0..whole.variables.len();
+    whole.asked.tiles.extend(variables.map(|place| (IndexVariable(place), Tile::Whole, Place::default())));
+    whole
 }
 
-/// The condition for a processor to be asked: it may lack what the user's crate is not compiled for either.
+/// The condition for there to be a version for older processors: the user's crate is not compiled for what the others take.
 fn must_ask() -> TokenStream {
-    quote!(all(target_arch = "x86_64", not(all(target_feature = "avx2", target_feature = "bmi2"))))
+    let has_all = quote!(all(
+        target_feature = "avx2",
+        target_feature = "bmi1",
+        target_feature = "bmi2",
+        target_feature = "fma",
+        target_feature = "lzcnt"
+    ));
+    quote!(all(target_arch = "x86_64", not(#has_all)))
 }
 
 /// The declarations of a kernel as text.
@@ -227,8 +228,8 @@ fn text(mut kernel: ir::Kernel) -> String {
 }
 
 /// The function with the loops.
-fn loops(kernel: &Verified<ir::Kernel>, name: Ident) -> TokenStream {
-    let options = Options { parallel: quote!(::spc::parallel), name: Some(name.to_string()), comments: false };
+fn loops(kernel: &Verified<ir::Kernel>, name: Ident, parallel: TokenStream) -> TokenStream {
+    let options = Options { parallel, name: Some(name.to_string()), comments: false };
     private(&function(kernel, &options))
 }
 
