@@ -38,7 +38,9 @@ fn check(case: &Case, ready: &mut Ready, facts: &Facts) -> Result<bool, String> 
     let of = |error: String| format!("{}\n{error}\nplanned as\n{text}", case.text);
     let Ok(program) = schedule::schedule(&planned.kernel, Options::default()) else { return Ok(false) };
     ready.program = spc_compiler::compile(program).map_err(|problems| of(format!("{problems:?}")))?;
-    ready.interpret(1).map_err(of)?;
+    // Where a sum has no term, loops in another order may store it or not.
+    let results = ready.interpreter().and_then(|interpreter| ready.results(&interpreter)).map_err(of)?;
+    ready.check_values(&results).map_err(of)?;
     Ok(true)
 }
 
@@ -123,14 +125,14 @@ fn product(seed: u64) -> Case {
 
 fn planned_products_do_what_the_oracle_says() {
     let mut wrong = Vec::new();
-    let planned: usize = options().seeds(400, 4000).map(|seed| plans(&product(seed), seed, &mut wrong)).sum();
+    let planned: usize = options().seeds(120, 2000).map(|seed| plans(&product(seed), seed, &mut wrong)).sum();
     assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong[..wrong.len().min(5)].join("\n\n"));
-    assert!(planned > 100, "only {planned} were planned");
+    assert!(planned > 30, "only {planned} were planned");
 }
 
 fn planned_programs_do_what_the_oracle_says() {
     let mut wrong = Vec::new();
-    for seed in options().seeds(150, 600) {
+    for seed in options().seeds(60, 400) {
         plans(&Program::random(seed).case("random"), seed, &mut wrong);
     }
     assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong[..wrong.len().min(5)].join("\n\n"));

@@ -540,13 +540,14 @@ impl Search {
         let live = operands.iter().fold(0, |all, operand| all | operand.live);
         let result = self.levels(open, &operands, is_sparse);
         let places = self.of.places(open);
+        // Which entries a sparse result has depends on all patterns that its loops walk.
+        let chosen = live & !mask.map_or(0, |mask| mask.operand.live);
+        let keeps = !self.keeps_patterns || chosen == 0;
         let is_possible = match is_sparse {
             true => result.stored != 0,
-            false => {
-                places * result.bytes <= self.memory.unwrap_or(MEMORY) / 4.0 && (live == 0 || !self.keeps_patterns)
-            }
+            false => places * result.bytes <= self.memory.unwrap_or(MEMORY) / 4.0,
         };
-        if !is_possible {
+        if !is_possible || !keeps {
             return None;
         }
         let entries = cost::elements(&self.of, &result, live, open);
