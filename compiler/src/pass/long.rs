@@ -711,24 +711,22 @@ fn rows_in_block(
     }
     let mut place = 0;
     while place < body.len() {
-        let opened = match &body[place] {
-            Statement::Allocate { array, .. } | Statement::Fill(array, _) if rows.contains_key(array) => Some(*array),
-            _ => None,
-        };
-        place += 1;
-        let Some(array) = opened else { continue };
         let views = Views::of(body);
-        let region = region(body, place - 1, array, &views);
+        let (arrays, region) = opened(body, place, rows, &views);
+        place += arrays.len().max(1);
+        if arrays.is_empty() {
+            continue;
+        }
         let is_looped = body[region.clone()].iter().any(|statement| !statement.blocks().is_empty());
         if region.is_empty() || !is_looped {
             continue;
         }
         let mut inside: Vec<Statement> = body.drain(region.clone()).collect();
-        let row = Row::new(kernel, array, rows[&array].clone());
+        let row = Rows::new(kernel, &arrays, rows);
         let is_single = row.cut(kernel, &mut inside, &views);
         let was_full = if is_single { None } else { row.block(kernel, &mut inside, &views) };
         if is_single || was_full.is_some() {
-            made.push(row.making(kernel));
+            made.extend(row.making(kernel));
         }
         if let Some(was_full) = was_full {
             inside.insert(0, Statement::Let(row.terms, Expr::Index(0)));
@@ -743,34 +741,77 @@ fn rows_in_block(
     }
 }
 
+/// The rows that are made ready from a place on, one after the other, and to which the same statements add; and these statements.
+fn opened(
+    body: &[Statement],
+    place: usize,
+    rows: &BTreeMap<ArrayId, Expr>,
+    views: &Views,
+) -> (Vec<ArrayId>, std::ops::Range<usize>) {
+    let row = |statement: &Statement| match statement {
+        Statement::Allocate { array, .. } | Statement::Fill(array, _) if rows.contains_key(array) => Some(*array),
+        _ => None,
+    };
+    let Some(first) = row(&body[place]) else { return (Vec::new(), place..place) };
+    let own = region(body, place, first, views);
+    let mut arrays = vec![first];
+    for (opening, statement) in body.iter().enumerate().skip(place + 1) {
+        let Some(next) = row(statement) else { break };
+        let other = region(body, opening, next, views);
+        let is_with = |statement: &Statement| reduces(statement, next, views) == reduces(statement, first, views);
+        if other.end != own.end || !body[other].iter().all(is_with) {
+            break;
+        }
+        arrays.push(next);
+    }
+    let first = (place + arrays.len()).min(own.end.max(place + 1));
+    (arrays, first..own.end.max(first))
+}
+
+/// Rows of sums that the same loops add to, with those that they are added to.
+struct Rows {
+    rows: Vec<Row>,
+    /// How many terms came.
+    terms: VariableId,
+}
+
 /// A row of sums, and those that it is added to.
 struct Row {
     array: ArrayId,
     sums: ArrayId,
     length: Expr,
-    /// How many terms came.
-    terms: VariableId,
 }
 
-impl Row {
-    fn new(kernel: &mut Kernel, array: ArrayId, length: Expr) -> Row {
-        let element = value_of(kernel, array).and_then(wide).expect("few bits");
-        let name = format!("{}_sums", kernel.array(array).name.trim_end_matches("_vals"));
-        let sums = kernel.declare_array(&name, ArrayElement::Value(element), ArrayRole::Local);
-        let terms = kernel.declare_variable("terms", Type::Index, true);
-        Row { array, sums, length, terms }
+impl Rows {
+    fn new(kernel: &mut Kernel, arrays: &[ArrayId], lengths: &BTreeMap<ArrayId, Expr>) -> Self {
+        let rows = arrays.iter().map(|array| Row::new(kernel, *array, lengths[array].clone())).collect();
+        Rows { rows, terms: kernel.declare_variable("terms", Type::Index, true) }
     }
 
-    /// Makes those that it is added to, which are zero but between the first time and the end.
-    fn making(&self, kernel: &Kernel) -> Statement {
-        let fill = zero(value_of(kernel, self.sums).expect("values"));
-        Statement::Allocate { array: self.sums, length: self.length.clone(), fill }
+    /// Makes those that they are added to, which are zero but between the first time and the end.
+    fn making(&self, kernel: &Kernel) -> Vec<Statement> {
+        self.rows.iter().map(|row| row.making(kernel)).collect()
     }
 
-    /// Cuts the only loop that adds to the row, if it is short: blocks behind the first are rare, and have a loop of their own.
+    /// Whether a statement adds to one of them.
+    fn reduced_by(&self, statement: &Statement, views: &Views) -> bool {
+        self.rows.iter().any(|row| reduces(statement, row.array, views))
+    }
+
+    /// Adds the rows to the others.
+    fn add_up(&self, kernel: &mut Kernel) -> Vec<Statement> {
+        self.rows.iter().flat_map(|row| row.add_up(kernel)).collect()
+    }
+
+    /// Gives the rows all that was added to the others.
+    fn finish(&self, kernel: &mut Kernel) -> Vec<Statement> {
+        self.rows.iter().flat_map(|row| row.finish(kernel)).collect()
+    }
+
+    /// Cuts the only loop that adds to the rows, if it is short: blocks behind the first are rare, and have a loop of their own.
     /// Whether it is.
     fn cut(&self, kernel: &mut Kernel, body: &mut Vec<Statement>, views: &Views) -> bool {
-        let adding = body.iter().filter(|statement| reduces(statement, self.array, views)).count();
+        let adding = body.iter().filter(|statement| self.reduced_by(statement, views)).count();
         let inside = match body.last() {
             Some(Statement::For { vector: false, body, .. }) => body,
             Some(Statement::While(Expr::Binary(BinaryOperator::Less, counter, end), body))
@@ -840,11 +881,11 @@ impl Row {
         true
     }
 
-    /// Lets the loops that add to the row add it to the others now and then; gives whether they have, or `None` where there are few
+    /// Lets the loops that add to the rows add them to the others now and then; gives whether they have, or `None` where there are few
     /// terms.
     fn block(&self, kernel: &mut Kernel, body: &mut [Statement], views: &Views) -> Option<Expr> {
         let mut adding: Vec<&mut Statement> =
-            body.iter_mut().filter(|statement| reduces(statement, self.array, views)).collect();
+            body.iter_mut().filter(|statement| self.reduced_by(statement, views)).collect();
         if let [Statement::For { variable, begin, end, vector: false, body }] = &mut adding[..]
             && self.is_innermost(kernel, body, views)
         {
@@ -866,17 +907,17 @@ impl Row {
 
     /// Whether there are no loops in a loop's body that add many terms, and it does so itself.
     fn is_innermost(&self, kernel: &Kernel, body: &[Statement], views: &Views) -> bool {
-        body.iter().filter(|statement| reduces(statement, self.array, views)).all(|statement| {
+        body.iter().filter(|statement| self.reduced_by(statement, views)).all(|statement| {
             !is_loop(kernel, statement)
                 && statement.blocks().into_iter().all(|block| self.is_innermost(kernel, block, views))
         })
     }
 
-    /// Counts terms in the innermost loops that add to the row. Whether there is one.
+    /// Counts terms in the innermost loops that add to the rows. Whether there is one.
     fn count(&self, kernel: &mut Kernel, statement: &mut Statement, views: &Views) -> bool {
         let mut counts = false;
         for inner in statement.blocks_mut().into_iter().flatten() {
-            if reduces(inner, self.array, views) {
+            if self.reduced_by(inner, views) {
                 counts |= self.count(kernel, inner, views);
             }
         }
@@ -891,8 +932,21 @@ impl Row {
         }
         true
     }
+}
 
-    /// Adds the row to the others.
+impl Row {
+    fn new(kernel: &mut Kernel, array: ArrayId, length: Expr) -> Row {
+        let element = value_of(kernel, array).and_then(wide).expect("few bits");
+        let name = format!("{}_sums", kernel.array(array).name.trim_end_matches("_vals"));
+        let sums = kernel.declare_array(&name, ArrayElement::Value(element), ArrayRole::Local);
+        Row { array, sums, length }
+    }
+
+    fn making(&self, kernel: &Kernel) -> Statement {
+        let fill = zero(value_of(kernel, self.sums).expect("values"));
+        Statement::Allocate { array: self.sums, length: self.length.clone(), fill }
+    }
+
     fn add_up(&self, kernel: &mut Kernel) -> Vec<Statement> {
         let element = value_of(kernel, self.array).expect("values");
         let lane = kernel.declare_index("lane");
@@ -902,7 +956,6 @@ impl Row {
         vec![self.each(lane, add), Statement::Fill(self.array, zero(element))]
     }
 
-    /// Gives the row all that was added to the others.
     fn finish(&self, kernel: &mut Kernel) -> Vec<Statement> {
         let element = value_of(kernel, self.array).expect("values");
         let more = wide(element).expect("few bits");
