@@ -6,6 +6,7 @@
 #![allow(deprecated)]
 
 use spc::complex::{c32, c64};
+use spc::half::{bf16, f16};
 use spc::tensor::{AnyTensor, Element, Scalar, StorageFormat, Tensor};
 use spc_tests::case::Case;
 use spc_tests::engine::Ready;
@@ -42,7 +43,7 @@ macro_rules! scalars {
         }
     )*};
 }
-scalars!(f64 f32 i64 i32 u8 bool c32 c64);
+scalars!(f64 f32 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64 bool c32 c64);
 
 /// What a kernel gives, as a tensor of any type.
 trait IntoAny {

@@ -1,13 +1,30 @@
 //! Planning: from what a line computes to the statements that compute it with least work.
 //!
 //! In: a [`Kernel`] of the notation and [`Facts`] about its tensors. Out: [`Planned`], a kernel of the notation that computes the
-//! same, with `let`s for temporaries that are made, nested sums for those that stay inside of shared loops, and a schedule for the
-//! order of loops. What is planned can be printed, pasted back and changed.
+//! same, with `let`s for temporaries that are made, masks for what of them is needed, and `copy` directives for operands that are read
+//! in another order. What is planned can be printed, pasted back and changed. With `X: csf` and the rest dense:
 //!
 //! ```text
 //! Y(i, q, r) = X(i, j, k) * V(j, q) * W(k, r)
-//!   →   Y(i, q, r) = sum(j)(V(j, q) * sum(k)(X(i, j, k) * W(k, r)));   schedule { reorder(i, j, q, r); }
+//!   →   let t_XW(i, j, r): [compressed, compressed, dense] = sum(k)(X(i, j, k) * W(k, r));
+//!       Y(i, q, r) = sum(j)(t_XW(i, j, r) * V(j, q));
 //! ```
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | `facts` | what is known of tensors, and what is worth knowing |
+//! | `normal` | products over a ring, and what of a statement stays as it is written |
+//! | `estimate` | how many entries joins and projections have, and at most |
+//! | `cost` | what a nest of loops takes |
+//! | `tree` | the search: contraction trees, with the loops and the temporary of each node |
+//! | `share` | temporaries that several products need |
+//! | `unknown` | plans without sizes |
+//! | `write` | a plan as notation |
+//! | `asked` | what a schedule asks of plans |
+//!
+//! Sums are pushed into products as by variable elimination (Abo Khamis, Ngo, Rudra, *FAQ: Questions Asked Frequently*, 2016); trees are
+//! searched over connected sets (Pfeifer, Haegeman, Verstraete, *Faster identification of optimal contraction sequences for tensor
+//! networks*, 2014); estimates follow Deeds, Ahrens, Balazinska, Suciu, *Galley: Modern Query Optimization for Sparse Tensor Programs* (2025).
 
 mod asked;
 mod cost;

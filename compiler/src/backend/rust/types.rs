@@ -26,12 +26,11 @@ pub(super) fn value_type_of(tensor: &Tensor, element: TokenStream) -> TokenStrea
 
 /// The type of elements.
 pub(super) fn element_type(element: ElementType) -> TokenStream {
-    match element.is_complex() {
-        true => {
-            let name = ident(element.name());
-            quote!(::spc::complex::#name)
-        }
-        false => primitive(element.name()),
+    let name = ident(element.name());
+    match element {
+        element if element.is_complex() => quote!(::spc::complex::#name),
+        element if element.is_stored_only() => quote!(::spc::half::#name),
+        element => primitive(element.name()),
     }
 }
 
