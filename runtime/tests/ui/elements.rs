@@ -8,7 +8,7 @@ spc::tensor_kernel! {
 
     fn halves<T: f64 | i32>(x: dense) -> y: dense { y(i) = 0.5 * x(i); }
 
-    fn unknown<T: f16>(x: dense) -> y: dense { y(i) = x(i); }
+    fn unknown<T: f128>(x: dense) -> y: dense { y(i) = x(i); }
 }
 
 fn main() {
