@@ -82,7 +82,7 @@ pub(in crate::execute) fn scalar(name: &str, value: f64, element: ElementType) -
         let element = T::from_f64(value);
         let is_rounded = T::TYPE.is_float() || T::TYPE.is_complex();
         // The largest integers of 64 bits are rounded to the first number beyond them.
-        let is_beyond = T::TYPE.is_integer() && value > T::TYPE.range().1 as f64 - 0.5 && T::TYPE.bytes() == 8;
+        let is_beyond = T::TYPE.is_integer() && T::TYPE.bytes() == 8 && value >= T::TYPE.range().1 as f64;
         (element.to_f64() == value && !is_beyond || is_rounded).then(|| T::wrap(Buffer::copy_of(&[element])))
     }
     let tensor = || name.to_owned();
