@@ -65,7 +65,7 @@ fn product(seed: u64) -> Case {
     let mut random = Random::new(seed);
     let letters = ["i", "j", "k", "l", "m"];
     // A factor may occur twice, where all extents are one.
-    let repeats = seed % 2 == 0;
+    let repeats = seed.is_multiple_of(2);
     let same = 1 + random.below(5);
     let mut extent = || if repeats { same } else { 1 + random.below(5) };
     let dims: Vec<String> = letters.iter().map(|letter| format!("{letter}={}", extent())).collect();

@@ -77,8 +77,8 @@ pub(super) fn extents(kernel: &Kernel, facts: &Facts, assumed: &[(usize, f64)]) 
             statement.reads().for_each(&mut note);
         }
         let written = |id: usize| kernel.variables[id].written.as_ref().map(|w| (w.statement, w.name.as_str()));
-        for id in 0..found.len() {
-            if let (Some(key), Some(extent)) = (written(id), found[id]) {
+        for (id, extent) in found.iter().enumerate() {
+            if let (Some(key), Some(extent)) = (written(id), *extent) {
                 named.insert(key, extent);
             }
         }

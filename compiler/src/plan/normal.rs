@@ -103,11 +103,12 @@ impl Product {
             factor => {
                 let free = factor.free_variables(&|variable| kernel.running(&[variable]));
                 let variables = set(kernel, &free)?;
-                match is_movable(kernel, factor, self.ring.zero) {
-                    false => None,
-                    true if variables == 0 => Some(self.scalars.push(factor.clone())),
-                    true => Some(self.factors.push(Factor { expr: factor.clone(), variables })),
+                is_movable(kernel, factor, self.ring.zero).then_some(())?;
+                match variables {
+                    0 => self.scalars.push(factor.clone()),
+                    _ => self.factors.push(Factor { expr: factor.clone(), variables }),
                 }
+                Some(())
             }
         }
     }

@@ -139,7 +139,7 @@ impl Program {
         let first = &mut program.statements[0];
         let body = std::mem::replace(&mut first.value, Expr::Literal(String::new()));
         first.update = "=";
-        first.value = Expr::Reduce(*random.choose::<&str>(reductions), variables, Box::new(body));
+        first.value = Expr::Reduce(random.choose::<&str>(reductions), variables, Box::new(body));
         program
     }
 
