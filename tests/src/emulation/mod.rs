@@ -56,9 +56,9 @@ pub fn modules(program: &Program, number: usize, options: cuda::Options) -> Resu
     Ok(Emulated { modules: kernels.map(module).collect::<Result<_, _>>()? })
 }
 
-/// A name as every C++ compiler takes it.
+/// A name as every C++ compiler takes it, so short that what is added to it is kept.
 fn plain(name: &str) -> String {
-    name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
+    name.chars().take(64).map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
 }
 
 /// A device for all programs of a batch.
