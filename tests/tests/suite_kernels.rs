@@ -117,7 +117,7 @@ fn rustc_takes(cases: &[Case]) -> Result<(), String> {
     let kernels: Vec<String> = cases.iter().enumerate().map(kernel).collect();
     let text = format!(
         "#![deny(warnings)]\n\
-         #[forbid(unsafe_code)] #[allow(non_snake_case)] pub mod kernels {{\n#[allow(unused_imports)] use crate::complex::{{c32, c64}};\nuse crate::parallel;\n{}\n}}\n\
+         #[forbid(unsafe_code)] #[allow(non_snake_case)] pub mod kernels {{\n#[allow(unused_imports)] use crate::complex::{{c32, c64}};\nuse crate::parallel;\n#[allow(unused_imports)] use crate::parallel::{{bf16, f16}};\n{}\n}}\n\
          #[allow(dead_code)] pub mod parallel {{\n\
          pub fn threads() -> usize {{ 1 }}\n\
          pub fn run_all(count: usize, body: &(dyn Fn(usize) + Sync)) {{ (0..count).for_each(body); }}\n\
