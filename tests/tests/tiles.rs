@@ -92,7 +92,8 @@ const KERNELS: [(&str, &str, &str); 22] = [
 
 /// The lengths of rows: around every width of a tile, and beyond the longest strip.
 fn ranks() -> impl Iterator<Item = u64> {
-    (1..=70).chain([96, 100]).chain(127..=130).chain([193, 256, 257, 300, 449])
+    let around = [23, 24, 25, 31, 32, 33, 40, 47, 48, 49, 63, 64, 65, 70, 96, 100, 127, 129, 193, 256, 257, 300, 449];
+    (1..=17).chain(around)
 }
 
 /// Widths that a schedule may ask for.
