@@ -507,9 +507,7 @@ pub(crate) fn tests(suite: &mut Suite) {
     for line in lines() {
         suite.test(format!("plans::line {}", line.kernel.name), move || line.test());
     }
-    for (factors, indices, most, usual, all) in
-        [(2, 3, 4000, 12, 100), (3, 3, 4000, 4, 12), (3, 4, 4000, 1, 4)]
-    {
+    for (factors, indices, most, usual, all) in [(2, 3, 4000, 12, 100), (3, 3, 4000, 4, 12), (3, 4, 4000, 1, 4)] {
         let seeds = options().seeds(usual, all);
         suite.test(format!("plans::proof {factors} factors, {indices} indices"), move || {
             proof(seeds, factors, indices, most)
