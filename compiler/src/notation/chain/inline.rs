@@ -12,7 +12,6 @@
 use super::Renaming;
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
 use crate::ir::Function;
-use crate::notation::check::in_order;
 use crate::notation::{Access, Assignment, Expr, IndexVariable, Kernel, Role, TensorId, Variable};
 use crate::remark::{Remark, What, Why, Work};
 use crate::syntax::{Directive, ExprKind};
@@ -278,7 +277,6 @@ fn renumbered(mut kernel: Kernel) -> Kernel {
         statement.for_each_access_mut(&mut |access| access.tensor = place(access.tensor));
     }
     kernel.tensors = kept.iter().map(|&id| kernel.tensors[id].clone()).collect();
-    let taken: Vec<&str> = kernel.tensors.iter().map(|tensor| tensor.name.as_str()).collect();
-    kernel.variables = in_order(&mut kernel.statements, &kernel.variables, &taken);
+    kernel.renumber_variables();
     kernel
 }

@@ -18,33 +18,23 @@
 //! What has a mask stays whole where it divides, as elsewhere its value may not be defined, and where the mask chooses terms of a sum.
 
 use super::part;
-use crate::notation::check::in_order;
 use crate::notation::{Access, Assignment, BinaryOperator, Expr, IndexVariable, Kernel};
-use crate::remark::{Remark, What, Why};
+use crate::remark::{Remark, Why};
 
 /// The kernel with at most so many sparse operands in a statement, as far as its values have such parts, and without sums that
 /// a sparse result would form again and again; and the reasons.
-pub(super) fn narrow(mut kernel: Kernel, most: usize) -> (Kernel, Vec<Remark>) {
-    let mut decisions = Vec::new();
-    for mut statement in std::mem::take(&mut kernel.statements) {
-        let total = operands(&kernel, &statement.value);
-        while let Some(made) = inner_sum(&mut kernel, &mut statement) {
-            let name = kernel.tensor(made.target.tensor).name.clone();
-            decisions.push(Remark::new(What::CutOff(name), Why::FormedAgain));
-            kernel.statements.push(made);
+pub(super) fn narrow(kernel: Kernel, most: usize) -> (Kernel, Vec<Remark>) {
+    part::cut_off(kernel, |kernel, statement| {
+        let total = operands(kernel, &statement.value);
+        let mut parts = Vec::new();
+        while let Some(made) = inner_sum(kernel, statement) {
+            parts.push((made, Why::FormedAgain));
         }
-        while let Some(made) = some_operands(&mut kernel, &mut statement, most) {
-            let name = kernel.tensor(made.target.tensor).name.clone();
-            decisions.push(Remark::new(What::CutOff(name), Why::TooManyCases(total)));
-            kernel.statements.push(made);
+        while let Some(made) = some_operands(kernel, statement, most) {
+            parts.push((made, Why::TooManyCases(total)));
         }
-        kernel.statements.push(statement);
-    }
-    if !decisions.is_empty() {
-        let taken: Vec<&str> = kernel.tensors.iter().map(|tensor| tensor.name.as_str()).collect();
-        kernel.variables = in_order(&mut kernel.statements, &kernel.variables, &taken);
-    }
-    (kernel, decisions)
+        parts
+    })
 }
 
 /// The number of sparse operands of an expression.

@@ -3,6 +3,28 @@
 use crate::format::Format;
 use crate::notation::check::{temporary_fill, temporary_format};
 use crate::notation::{Access, Assignment, Expr, Hints, IndexVariable, Kernel, Role, Tensor, TensorId};
+use crate::remark::{Remark, What, Why};
+
+/// The kernel with parts of its statements made first: `take` takes those of one out of it, and gives the statements that make them,
+/// with reasons.
+pub(super) fn cut_off(
+    mut kernel: Kernel,
+    mut take: impl FnMut(&mut Kernel, &mut Assignment) -> Vec<(Assignment, Why)>,
+) -> (Kernel, Vec<Remark>) {
+    let mut decisions = Vec::new();
+    for mut statement in std::mem::take(&mut kernel.statements) {
+        for (made, why) in take(&mut kernel, &mut statement) {
+            let name = kernel.tensor(made.target.tensor).name.clone();
+            decisions.push(Remark::new(What::CutOff(name), why));
+            kernel.statements.push(made);
+        }
+        kernel.statements.push(statement);
+    }
+    if !decisions.is_empty() {
+        kernel.renumber_variables();
+    }
+    (kernel, decisions)
+}
 
 /// Puts a new temporary in the place of a part of what `of` is assigned; gives the statement that makes it.
 pub(super) fn take(kernel: &mut Kernel, of: &Access, place: &mut Expr) -> Assignment {

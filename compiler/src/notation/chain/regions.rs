@@ -1,7 +1,7 @@
 //! Reductions whose terms are all alike where sparse operands have no entry, in two parts: that over the entries, and what the others
 //! come to.
 //!
-//! The loops over the entries are then those of a sum: in vector lanes, in equal shares of the entries. What is left is known without
+//! The loops over the entries are then those of a sum: in vector lanes, by a load-balanced partition of the entries. What is left is known without
 //! the entries, in closed form ([`region`](crate::lattice::Lattice::region)). With `A: csr`:
 //!
 //! ```text
@@ -17,40 +17,27 @@
 //!                                                Y(i, j) = max(Y_part(i, j), select(Y_stored(i, j) < sum(k)(1), 0.0, -inf));
 //! ```
 
-use super::part::name;
+use super::part::{self, name};
 use crate::format::Format;
 use crate::ir::{ElementType, Literal, ReduceOperator};
 use crate::level::is_located;
-use crate::notation::check::in_order;
 use crate::notation::simplify::{literal, simplify, with_missing};
 use crate::notation::{
     Access, Assignment, BinaryOperator, Expr, IndexVariable, Kernel, Reading, Role, Tensor, TensorId, combine,
 };
-use crate::remark::{ClosedForm, Remark, What, Why};
+use crate::remark::{ClosedForm, Remark, Why};
 
 /// With more sparse operands than this in a reduction, it stays whole: which sets of them matter is tried.
 const MOST_OPERANDS: usize = 6;
 
 /// The kernel with such reductions in two parts, and the reasons.
-pub(super) fn regions(mut kernel: Kernel) -> (Kernel, Vec<Remark>) {
-    let mut decisions = Vec::new();
-    for mut statement in std::mem::take(&mut kernel.statements) {
-        if let Some(region) = Region::of(&kernel, &statement) {
-            let made = region.split(&mut kernel, &mut statement);
-            for (number, made) in made.into_iter().enumerate() {
-                let target = kernel.tensor(made.target.tensor).name.clone();
-                let why = if number == 0 { region.why(&kernel) } else { Why::CountsEntries };
-                decisions.push(Remark::new(What::CutOff(target), why));
-                kernel.statements.push(made);
-            }
-        }
-        kernel.statements.push(statement);
-    }
-    if !decisions.is_empty() {
-        let taken: Vec<&str> = kernel.tensors.iter().map(|tensor| tensor.name.as_str()).collect();
-        kernel.variables = in_order(&mut kernel.statements, &kernel.variables, &taken);
-    }
-    (kernel, decisions)
+pub(super) fn regions(kernel: Kernel) -> (Kernel, Vec<Remark>) {
+    part::cut_off(kernel, |kernel, statement| {
+        let Some(region) = Region::of(kernel, statement) else { return Vec::new() };
+        let made = region.split(kernel, statement);
+        let whys = [region.why(kernel)].into_iter().chain(std::iter::repeat(Why::CountsEntries));
+        made.into_iter().zip(whys).collect()
+    })
 }
 
 /// A reduction with terms that are all alike where operands have no entry.

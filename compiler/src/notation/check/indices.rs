@@ -2,7 +2,7 @@
 
 use crate::diagnostics::Span;
 use crate::ir::{IndexExpr, IndexOperator};
-use crate::notation::{Assignment, IndexVariable, Variable, Written, running};
+use crate::notation::{Assignment, IndexVariable, Kernel, Variable, Written, running};
 use crate::syntax::Ident;
 
 /// The variables so far, and what names stand for in the statement at hand.
@@ -120,7 +120,7 @@ impl Indices {
 
 /// Numbers the variables by their first appearance, in each statement the left-hand side first, drops those that do not
 /// appear, and gives each a name of its own in its statement: `k`, `k_1`. No two statements share a variable.
-pub(crate) fn in_order(statements: &mut [Assignment], variables: &[Variable], taken: &[&str]) -> Vec<Variable> {
+pub(super) fn in_order(statements: &mut [Assignment], variables: &[Variable], taken: &[&str]) -> Vec<Variable> {
     let mut all = Vec::new();
     for statement in statements {
         let own = statement.variables(variables);
@@ -136,6 +136,14 @@ pub(crate) fn in_order(statements: &mut [Assignment], variables: &[Variable], ta
         }));
     }
     named_by_value(all)
+}
+
+impl Kernel {
+    /// Numbers and names the variables as those of a text are, after statements have come or gone.
+    pub(crate) fn renumber_variables(&mut self) {
+        let taken: Vec<&str> = self.tensors.iter().map(|tensor| tensor.name.as_str()).collect();
+        self.variables = in_order(&mut self.statements, &self.variables, &taken);
+    }
 }
 
 /// Gives computed variables the text of their value as a name.

@@ -27,7 +27,6 @@ mod value;
 mod visits;
 
 pub use expression::{FormatOption, check_expression, read_by};
-pub(crate) use indices::in_order;
 pub use problems::Problems;
 pub(crate) use reduction::name as reduction_name;
 pub(super) use result::fills;
