@@ -1,9 +1,7 @@
 //! What was measured.
 
-use super::plans::Compared;
-use super::tune::Tuning;
 use serde_json::{Map, Value, json};
-use spc::execute::Around;
+use spc::execute::{Around, Tuned};
 use spc::measure::{Cache, Machine, Summary};
 use spc_compiler::model::Model;
 use std::fmt;
@@ -70,6 +68,25 @@ impl fmt::Display for Refused {
         let Case { kernel, tensor, format, .. } = &self.case;
         write!(f, "{kernel} of {tensor} as {format} was left out: {}", self.reason)
     }
+}
+
+/// What tuning showed for a case.
+#[derive(Debug, Clone)]
+pub(super) struct Tuning {
+    pub(super) case: Case,
+    pub(super) tuned: Tuned,
+}
+
+/// What was found out of a line of many factors.
+#[derive(Debug, Clone)]
+pub(super) struct Compared {
+    pub(super) name: String,
+    pub(super) tensor: String,
+    pub(super) threads: usize,
+    /// In seconds, the least of several: by the plan, as split by hand, as written.
+    pub(super) times: [Option<f64>; 3],
+    pub(super) operations: Option<(f64, f64)>,
+    pub(super) plan: Option<String>,
 }
 
 /// All that a run of the benchmarks found out.

@@ -1,7 +1,6 @@
 //! One kernel, measured.
 
-use super::record::{Case, Estimate, Record};
-use super::tune::Tuning;
+use super::record::{Case, Estimate, Record, Tuning};
 use crate::failure::Failure;
 use spc::execute::{Around, Operand, Outcome, Program, ProgramError, ProgramOptions, tune};
 use spc::measure::{Cache, Machine, Summary, sizes};

@@ -1,17 +1,10 @@
 //! Other schedules, measured.
 
-use super::record::Case;
+use super::record::Tuning;
 use crate::output::{self, digits};
 use crate::run::on_one_line;
 use serde_json::{Value, json};
 use spc::execute::Tuned;
-
-/// What tuning showed for a case.
-#[derive(Debug, Clone)]
-pub(super) struct Tuning {
-    pub(super) case: Case,
-    pub(super) tuned: Tuned,
-}
 
 /// How many of the tried schedules are shown.
 const SHOWN: usize = 3;

@@ -13,7 +13,7 @@ use spc_compiler::ir::ElementType;
 
 use super::entries::quote;
 use super::value::sealed::Value as Sealed;
-use super::value::{self, Carrier, Numbers, Value};
+use super::value::{self, Numbers, Value};
 use super::write::{Listed, check, invalid, short};
 use super::{ReadError, ReadErrorKind};
 use crate::memory;
@@ -68,7 +68,7 @@ pub(super) fn parse_as(file: &[u8], element: ElementType) -> Result<AnyTensor, R
 
 /// The shape, and the elements row by row.
 #[cfg(feature = "npz")]
-pub(super) fn values<C: Carrier>(file: &[u8], element: ElementType) -> Result<(Vec<usize>, Vec<C>), ReadError> {
+pub(super) fn values<C: value::Carrier>(file: &[u8], element: ElementType) -> Result<(Vec<usize>, Vec<C>), ReadError> {
     let header = header(file)?;
     let values = value::carriers(stored(&header)?, element)?;
     let values = if header.fortran_order { transposed(&header.shape, &values)? } else { values };
