@@ -1,9 +1,8 @@
 //! What a schedule says of plans: `plan(as_written)`, `plan(memory: 1e9)`.
 
-use super::{Facts, Planned, plan};
-use crate::diagnostics::{Diagnostic, Span, codes::warnings};
+use crate::diagnostics::Span;
 use crate::notation::Kernel;
-use crate::syntax::{Directive, Expr, ExprKind, Schedule};
+use crate::syntax::{Directive, Expr, ExprKind};
 
 /// What is asked of plans.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -16,9 +15,6 @@ pub struct Asked {
 
 /// Directives that say nothing of the loops of a statement.
 const ABOUT_ALL: [&str; 2] = ["plan", "deterministic"];
-
-/// A plan that is ruled out deserves a warning where it takes less than one part in so many of the time.
-const MUCH: f64 = 10.0;
 
 impl Asked {
     /// What one directive asks.
@@ -58,27 +54,4 @@ fn bytes(said: &Expr) -> Option<u64> {
     let ExprKind::Number { digits, .. } = &said.kind else { return None };
     let bytes: f64 = digits.replace('_', "").parse().ok()?;
     (bytes >= 0.0 && bytes.fract() == 0.0 && bytes < u64::MAX as f64).then_some(bytes as u64)
-}
-
-/// A warning where the schedule of a kernel rules out a plan that takes less than a tenth of the time.
-pub fn ruled_out(kernel: &Kernel, facts: &Facts) -> Option<Diagnostic> {
-    let schedule = kernel.schedule.as_ref().filter(|_| Asked::of_kernel(kernel).as_written)?;
-    let about_plans = |directive: &Directive| {
-        directive.name.name == "plan" && Asked::of(directive).is_ok_and(|asked| asked.memory.is_some())
-    };
-    let kept = schedule.directives.iter().filter(|directive| about_plans(directive)).cloned().collect();
-    let free = kernel.with_schedule(Schedule { directives: kept, span: schedule.span });
-    let Planned { cost, written, kernel: better, .. } = plan(&free, facts)?;
-    let reason = |directive: &&Directive| directive.name.name != "deterministic" && !about_plans(directive);
-    let span = schedule.directives.iter().find(reason).map_or(schedule.span, |directive| directive.span);
-    let statements = better.statements.iter().map(|statement| format!("`{}`", better.statement(statement)));
-    (MUCH * cost.time < written.time).then(|| {
-        let ratio = written.time / cost.time;
-        let message = format!(
-            "this leaves `{}` as it is written, which is about {ratio:.0} times the work of a plan",
-            kernel.name
-        );
-        let problem = Diagnostic::new(warnings::RULED_OUT, span, message).label("rules out the plan");
-        problem.help(format!("leave it out, or write the plan: {}", statements.collect::<Vec<_>>().join(" ")))
-    })
 }

@@ -5,7 +5,22 @@
 //! what is formed there: a row of the vector loop, or a scalar. The constants were fitted to measured kernels of two threads.
 
 use super::estimate::Estimator;
-use super::{Set, Vars, members};
+use super::sets::{Set, Vars, members};
+
+/// What a plan costs, estimated.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Cost {
+    /// Operations on elements.
+    pub operations: f64,
+    /// Bytes that are read and written.
+    pub bytes: f64,
+    /// Bytes of temporaries.
+    pub memory: f64,
+    /// Nanoseconds.
+    pub time: f64,
+    /// Nanoseconds at most, if every estimate is as wrong as its bound allows.
+    pub bound: f64,
+}
 
 /// Nanoseconds of a row of a vector loop that goes into registers: for the row, and for each element.
 const ROW: (f64, f64) = (0.25, 0.03);

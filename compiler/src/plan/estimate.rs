@@ -6,7 +6,8 @@
 //! chain bound for degree constraints; Abo Khamis, Ngo, Suciu, *What do Shannon-type inequalities, submodular width, and disjunctive
 //! Datalog have to do with one another?*, 2017).
 
-use super::{Degrees, Facts, Known, Modes, Set, TensorFacts, Vars, members, permutations};
+use super::facts::{Degrees, Facts, Known, Modes, TensorFacts};
+use super::sets::{Set, Vars, members, permutations};
 use crate::notation::{Access, Kernel, TensorId};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -137,7 +138,7 @@ impl Pattern {
         }
     }
 
-    /// The most entries under one coordinate of some of its variables, as far as others of them are told apart.
+    /// The most entries under one coordinate of some of its variables, where so many places differ in the others.
     fn most_under(&self, seen: Vars, new_places: f64) -> f64 {
         let degrees = self.facts.degrees.get(&self.modes(seen));
         degrees.map_or(self.entries.bound, |degrees| degrees.largest).min(self.entries.bound).min(new_places)

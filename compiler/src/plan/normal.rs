@@ -7,7 +7,7 @@
 //! y(i) = b(i) + alpha * sum(j)(A(i, j) * sum(k)(B(j, k) * x(k)))      →      alpha, A(i, j), B(j, k), x(k); reduced: j, k
 //! ```
 
-use super::Vars;
+use super::sets::Vars;
 use crate::ir::{BinaryOperator, ElementType, Literal, ReduceOperator};
 use crate::notation::{Assignment, Expr, IndexVariable, Kernel, Reading, simplify};
 

@@ -5,8 +5,9 @@
 //! are chosen together: a temporary that is made costs nothing to the next plan that has it. From each product by itself, and from each
 //! temporary that several may share, one choice after the other is improved until none is.
 
+use super::cost::Cost;
+use super::site::{Plan, Site};
 use super::tree::{Node, Tree};
-use super::{Cost, Plan, Site};
 use std::collections::BTreeMap;
 
 /// A plan replaces what is written where it takes less than this part of its time.

@@ -1,5 +1,7 @@
 //! What is planned, and what must stay as it is written.
 
+use super::sets::members;
+use super::site::search;
 use super::*;
 use crate::{notation, stages, syntax};
 use std::collections::BTreeMap;

@@ -7,7 +7,7 @@
 
 use super::cost::{self, Machine, Nest, Operand, Result, View};
 use super::estimate::Estimator;
-use super::{Set, Vars, members, permutations};
+use super::sets::{Set, Vars, members, permutations};
 use std::collections::BTreeMap;
 
 /// Products of more factors are cut greedily.
@@ -24,7 +24,7 @@ const FULL: f64 = 0.6;
 const MEMORY: f64 = (4u64 << 30) as f64;
 /// Complete plans that are remembered.
 const KEPT: usize = 12;
-/// A result has so many modes at most for its temporaries to be told apart up to their order.
+/// Temporaries of at most so many modes are compared up to the order of their modes.
 const MOST_PERMUTED: usize = 4;
 
 /// A part of a tree.

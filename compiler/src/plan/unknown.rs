@@ -5,8 +5,10 @@
 //! has of any small extent. A plan replaces what is written where it is never much dearer and mostly much cheaper. Where costs are
 //! polynomials of the sizes, that is what it means that one dominates the other.
 
-use super::tree::Tree;
-use super::{Facts, Known, Modes, Place, Plan, Site, Sizes, Source, TensorFacts, estimate, search};
+use super::estimate;
+use super::facts::{Facts, Known, Modes, Source, TensorFacts};
+use super::site::{Place, Plan, Site, Sizes, search};
+use super::tree::{Search, Tree};
 use crate::notation::{Access, Kernel};
 use std::borrow::Cow;
 
@@ -114,12 +116,14 @@ fn draw(known: &mut TensorFacts, shape: &[f64], random: &mut Random) {
 pub(super) fn site(of: Place<'_>, scenarios: &[Sizes<'_>]) -> Option<Site> {
     let mut searches = scenarios.iter().map(|sizes| search(of, sizes)).collect::<Option<Vec<_>>>()?;
     let written: Vec<_> = searches.iter_mut().map(|search| search.written()).collect();
+    // What a tree costs in each scenario.
+    let mut replays = scenarios.iter().map(|sizes| search(of, sizes)).collect::<Option<Vec<Search>>>()?;
     let mut best: Option<(f64, usize, Tree)> = None;
     for number in 0..SEARCHED.min(searches.len()) {
         let candidates = searches[number].best().into_iter().filter(|tree| tree.parts != written[number].parts);
         for tree in candidates.take(CANDIDATES) {
-            let ratios = scenarios.iter().zip(&written).map(|(sizes, written)| {
-                let replayed = search(of, sizes)?.replay(&searches[number], &tree)?;
+            let ratios = replays.iter_mut().zip(&written).map(|(replay, written)| {
+                let replayed = replay.replay(&searches[number], &tree)?;
                 Some(replayed.time / written.time).filter(|ratio| *ratio <= NEVER)
             });
             let Some(logarithms) = ratios.map(|ratio| ratio.map(f64::ln)).sum::<Option<f64>>() else { continue };

@@ -1,11 +1,11 @@
 //! A plan as a kernel of the notation: temporaries that are made get statements of their own, before the one that reads them.
 
-use super::Vars;
 use super::normal::Product;
+use super::sets::Vars;
 use super::tree::{Mask, Part, Search, Tree};
 use crate::diagnostics::Span;
 use crate::format::{Format, LevelFormat};
-use crate::notation::{Access, Assignment, Expr, Hints, IndexVariable, Kernel, Role, Tensor, TensorId, in_order};
+use crate::notation::{Access, Assignment, Expr, Hints, IndexVariable, Kernel, Role, Tensor, TensorId};
 use crate::syntax::{Schedule, parse_schedule};
 
 /// The most letters of a name that is made of others.
@@ -170,10 +170,9 @@ impl Writer {
 
     /// The kernel, its variables named apart in each statement, with a schedule that asks for copies.
     pub(super) fn finish(mut self) -> Kernel {
-        let taken: Vec<&str> = self.kernel.tensors.iter().map(|tensor| tensor.name.as_str()).collect();
         let before: Vec<Vec<IndexVariable>> =
             self.kernel.statements.iter().map(|statement| statement.variables(&self.kernel.variables)).collect();
-        self.kernel.variables = in_order(&mut self.kernel.statements, &self.kernel.variables, &taken);
+        self.kernel.renumber_variables();
         let mut schedule = String::new();
         for (statement, tensor, levels) in &self.copies {
             let made = &self.kernel.statements[*statement];
