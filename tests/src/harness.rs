@@ -16,7 +16,8 @@ use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
+use std::time::{Duration, Instant};
 
 const HEADING: &str = "What is tested";
 
@@ -51,6 +52,9 @@ pub struct Options {
     /// Writes what is generated for each kernel below this folder, to compare two states of the compiler
     #[arg(long, value_name = "FOLDER")]
     pub texts: Option<PathBuf>,
+    /// Says at the end which tests took longest
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub slowest: usize,
 }
 
 /// All arguments of a test program.
@@ -145,6 +149,9 @@ impl<E: Into<Failure>> Outcome for Result<(), E> {
 
 static OPTIONS: OnceLock<Options> = OnceLock::new();
 
+/// How long each test took that did not panic.
+static TIMES: Mutex<Vec<(Duration, String)>> = Mutex::new(Vec::new());
+
 /// The options of this process.
 pub fn options() -> &'static Options {
     OPTIONS.get_or_init(|| Options { times: 1, seed: 1, ..Options::default() })
@@ -185,10 +192,16 @@ pub struct Suite {
 impl Suite {
     /// Adds a test of the usual tier.
     pub fn test<O: Outcome>(&mut self, name: impl Into<String>, test: impl FnOnce() -> O + Send + 'static) {
-        self.trials.push(Trial::ignorable_test(name, move || match test().result() {
-            Ok(()) => Ok(Completion::Completed),
-            Err(Failure::Skip(Skip(reason))) => Ok(Completion::ignored_with(reason)),
-            Err(Failure::Wrong(message)) => Err(message.into()),
+        let name = name.into();
+        self.trials.push(Trial::ignorable_test(name.clone(), move || {
+            let start = Instant::now();
+            let result = test().result();
+            TIMES.lock().expect("no test panics here").push((start.elapsed(), name));
+            match result {
+                Ok(()) => Ok(Completion::Completed),
+                Err(Failure::Skip(Skip(reason))) => Ok(Completion::ignored_with(reason)),
+                Err(Failure::Wrong(message)) => Err(message.into()),
+            }
         }));
     }
 
@@ -278,6 +291,7 @@ pub fn main(folder: &str, register: impl FnOnce(&mut Suite)) -> ExitCode {
     let CommandLine { arguments, mut options } = CommandLine::parse_from(words);
     // What is named, runs; a process that runs one test again is told.
     let is_named = arguments.filter.is_some() && std::env::var_os(ALONE).is_none();
+    let slowest = options.slowest;
     options.whole |= cfg!(feature = "whole") || is_named;
     _ = OPTIONS.set(options);
     if std::env::var_os("SPC_CACHE").is_none() {
@@ -292,7 +306,18 @@ pub fn main(folder: &str, register: impl FnOnce(&mut Suite)) -> ExitCode {
     }));
     let mut suite = Suite { arguments, trials: Vec::new() };
     register(&mut suite);
-    libtest_mimic::run(&suite.arguments, suite.trials).exit_code()
+    let conclusion = libtest_mimic::run(&suite.arguments, suite.trials);
+    tell_slowest(slowest);
+    conclusion.exit_code()
+}
+
+/// Prints the tests that took longest, the slowest first.
+fn tell_slowest(count: usize) {
+    let mut times = std::mem::take(&mut *TIMES.lock().expect("no test panics here"));
+    times.sort_unstable_by(|one, other| other.cmp(one));
+    for (time, name) in times.iter().take(count) {
+        println!("{:8.2} s  {name}", time.as_secs_f64());
+    }
 }
 
 /// The options and variables that people may set: what CONTRIBUTING.md has to say something of.

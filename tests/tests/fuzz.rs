@@ -37,9 +37,10 @@ fn nothing_panics_and_memory_stays_small(target: &Target) {
     let before = peak_memory();
     let failures = failures(target);
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
-    // Inputs are a few kilobytes.
+    // Inputs are a few kilobytes. The system counts pages in parts, so that the peak may seem to fall a little.
     if let (Some(before), Some(after)) = (before, peak_memory()) {
-        assert!(after - before < 1024, "{} MiB were used", after - before);
+        let used = after.saturating_sub(before);
+        assert!(used < 1024, "{used} MiB were used");
     }
 }
 
