@@ -1,4 +1,4 @@
-//! What a schedule asks of single loops, for the passes that expand them.
+//! What a schedule asks of single loops, for the passes that expand them, and what searches find.
 
 use std::fmt;
 
@@ -99,5 +99,28 @@ impl fmt::Display for Choice {
             Tile::Overlapped(width) => format!("overlapped {width}"),
         }));
         f.write_str(&words.join(" "))
+    }
+}
+
+/// What a search finds, by which a target chooses how it searches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Find {
+    /// An element anywhere in the range.
+    Element,
+    /// The end of what is stored: the places behind hold what fills up a row, the largest number of the array's type, and are
+    /// few in most rows.
+    Filling,
+}
+
+impl Find {
+    /// All of them.
+    pub const ALL: [Find; 2] = [Find::Element, Find::Filling];
+
+    /// What the search is called in text.
+    pub fn name(self) -> &'static str {
+        match self {
+            Find::Element => "search",
+            Find::Filling => "filling",
+        }
     }
 }

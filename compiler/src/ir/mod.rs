@@ -45,7 +45,7 @@ mod types;
 mod verify;
 mod walk;
 
-pub use choice::{Choice, Simd, Tile};
+pub use choice::{Choice, Find, Simd, Tile};
 pub use function::Function;
 pub use index::{Affine, IndexExpr, IndexOperator, LARGEST_IN_INDEX};
 pub use parse::{ParseError, parse};
@@ -355,6 +355,8 @@ pub enum Expr {
         value: Box<Expr>,
         /// How far a position is from the next; 1 in most.
         stride: u64,
+        /// What is found there.
+        find: Find,
     },
     /// An `index` with ones where one of several numbers has its bits when those of all are interleaved, as
     /// [`interleave`](crate::format::interleave) says. They must need no more than 64 bits together.
@@ -636,7 +638,7 @@ pub struct Parallel {
     pub low: VariableId,
     /// Set to one past each chunk's last place.
     pub high: VariableId,
-    /// How much work lies before a place, ascending: chunks get equal shares of it. `None`: a place is a unit of work.
+    /// How much work lies before a place, ascending: chunks get load-balanced parts of it. `None`: a place is a unit of work.
     pub work: Option<Work>,
     /// A chunk never begins between two equal elements of this array, which is indexed by the range.
     pub aligned: Option<ArrayId>,

@@ -340,8 +340,8 @@ impl Display for Shown<'_, Expr> {
                 self.operand(f, operand, Place::Cast)?;
                 write!(f, " as {ty}")
             }
-            Expr::Search { array, begin, end, value, stride } => {
-                write!(f, "search({}, ", kernel.show(array))?;
+            Expr::Search { array, begin, end, value, stride, find } => {
+                write!(f, "{}({}, ", find.name(), kernel.show(array))?;
                 write!(f, "{}, {}, {}", kernel.show(&**begin), kernel.show(&**end), kernel.show(&**value))?;
                 if *stride == 1 { write!(f, ")") } else { write!(f, "; {stride})") }
             }

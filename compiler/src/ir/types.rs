@@ -72,7 +72,7 @@ impl Kernel {
                 let from = self.type_of(operand)?;
                 if can_cast(from, *to) { Ok(*to) } else { Err(format!("`{from}` can't be cast to `{to}`")) }
             }
-            Expr::Search { array, begin, end, value, stride } => {
+            Expr::Search { array, begin, end, value, stride, .. } => {
                 if *stride == 0 {
                     return Err(format!("{} is searched without a stride", self.show(array)));
                 }

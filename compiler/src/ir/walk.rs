@@ -44,8 +44,8 @@ impl Expr {
             Expr::Call(function, arguments) => Expr::Call(function, arguments.into_iter().map(replace).collect()),
             Expr::Mask { part, extents } => Expr::Mask { part, extents: extents.into_iter().map(replace).collect() },
             Expr::Select(a, b, c) => Expr::Select(boxed(a), boxed(b), boxed(c)),
-            Expr::Search { array, begin, end, value, stride } => {
-                Expr::Search { array, begin: boxed(begin), end: boxed(end), value: boxed(value), stride }
+            Expr::Search { array, begin, end, value, stride, find } => {
+                Expr::Search { array, begin: boxed(begin), end: boxed(end), value: boxed(value), stride, find }
             }
         }
     }

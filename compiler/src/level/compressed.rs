@@ -125,7 +125,7 @@ mod tests {
         let Some(Expr::Binary(_, next, one)) = Compressed.parent(&storage(LevelFormat::COMPRESSED), v(0)) else {
             panic!("it is found");
         };
-        let Expr::Search { array, begin, end, value, stride: 1 } = *next else { panic!("{next:?}") };
+        let Expr::Search { array, begin, end, value, stride: 1, .. } = *next else { panic!("{next:?}") };
         assert_eq!((array, *begin, *end), (ArrayId(0), Expr::Index(0), Expr::Length(ArrayId(0))));
         assert_eq!((*value, *one), (v(0).plus(Expr::Index(1)), Expr::Index(1)));
     }

@@ -13,7 +13,7 @@ pub mod types;
 #[cfg(doc)]
 use crate::format::Declaration;
 use crate::format::{Format, IndexWidth, LevelFormat, LevelKind, Role};
-use crate::ir::{ArrayId, BinaryOperator, Expr, Statement};
+use crate::ir::{ArrayId, BinaryOperator, Expr, Find, Statement};
 
 macro_rules! levels {
     ($($file:ident $name:ident $constant:ident;)*) => {
@@ -148,6 +148,7 @@ pub trait Level: Sync {
             end: Box::new(positions.end.clone()),
             value: Box::new(value),
             stride: 1,
+            find: Find::Element,
         })
     }
 
@@ -241,6 +242,7 @@ fn parent_of(positions: ArrayId, position: Expr) -> Expr {
         end: Box::new(Expr::Length(positions)),
         value: Box::new(position.plus(Expr::Index(1))),
         stride: 1,
+        find: Find::Element,
     };
     next.minus(Expr::Index(1))
 }

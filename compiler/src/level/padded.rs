@@ -12,7 +12,7 @@
 
 use super::{Level, Parents, Positions, Storage, vacancy};
 use crate::format::{Children, Count, Declaration, Length, LevelArray, LevelKind, LevelTypeName, Parameter, Role, Told, Vacancies};
-use crate::ir::{BinaryOperator, Expr};
+use crate::ir::{BinaryOperator, Expr, Find};
 
 /// How many places each parent has, where the format says it.
 const WIDTH: Count = Count {
@@ -90,6 +90,7 @@ impl Level for Padded {
             end: Box::new(begin.clone().plus(width)),
             value: Box::new(Expr::Index(vacancy(storage.format.coordinates()))),
             stride: 1,
+            find: Find::Filling,
         };
         Some(Positions { begin, end })
     }
@@ -145,7 +146,7 @@ mod tests {
         let positions = Padded.positions(&storage(format), &one_parent()).expect("it is walked");
         let begin = v(0).times(Expr::Index(2));
         assert_eq!(positions.begin, begin);
-        let Expr::Search { array, begin: from, end, value, stride: 1 } = positions.end else {
+        let Expr::Search { array, begin: from, end, value, stride: 1, find: Find::Filling } = positions.end else {
             panic!("{:?}", positions.end)
         };
         assert_eq!((array, *from, *value), (ArrayId(1), begin.clone(), Expr::Index(255)));

@@ -15,7 +15,7 @@
 
 use super::{Level, Parents, Positions, Storage, vacancy};
 use crate::format::{Children, Count, Declaration, Length, LevelArray, LevelKind, LevelTypeName, Parameter, Role, Told, Vacancies};
-use crate::ir::{BinaryOperator, Expr};
+use crate::ir::{BinaryOperator, Expr, Find};
 
 /// How many parents are side by side.
 const ROWS: Count = Count {
@@ -98,6 +98,7 @@ impl Level for Sliced {
             end: Box::new(first.clone().plus(end.minus(begin))),
             value: Box::new(Expr::Index(vacancy(storage.format.coordinates()))),
             stride: rows(storage),
+            find: Find::Filling,
         };
         Some(Positions { begin: Expr::Index(0), end: divided(filled.minus(first), rows(storage)) })
     }
@@ -122,6 +123,7 @@ impl Level for Sliced {
             end: Box::new(position(&places.end)?),
             value: Box::new(value),
             stride: rows(storage),
+            find: Find::Element,
         };
         Some(divided(found.minus(position(&Expr::Index(0))?), rows(storage)))
     }

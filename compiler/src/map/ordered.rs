@@ -24,7 +24,8 @@ use crate::gpu::plan::{Meet, Owned, Places, Step, Total, WARP};
 use crate::gpu::rewrite::{replace_statements, substituted};
 use crate::gpu::{Builder, Refusal};
 use crate::ir::{
-    ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Parallel, ReduceOperator, Sharing, Statement, VariableId,
+    ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Find, Parallel, ReduceOperator, Sharing, Statement,
+    VariableId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -251,6 +252,7 @@ impl Builder {
             end: Box::new(shares.clone()),
             value: Box::new(own.clone().plus(Expr::Index(1))),
             stride: 1,
+            find: Find::Element,
         };
         let is_row = border.length != Expr::Index(1);
         let of_row = if is_row { Expr::Variable(element) } else { Expr::Index(0) };

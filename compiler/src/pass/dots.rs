@@ -43,10 +43,9 @@ use super::replacing;
 use super::runs::{is_run_of_parent, walked};
 use super::views::{base, declare, is_touched, where_any};
 use crate::ir::{
-    ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Factor, Kernel, Literal, ReduceOperator, Simd, Statement,
-    TensorId, Term, Type, UnaryOperator, VariableId,
+    ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Factor, Find, Kernel, Literal, ReduceOperator, Simd,
+    Statement, TensorId, Term, Type, UnaryOperator, VariableId,
 };
-use crate::level::vacancy;
 use crate::notation::Decision;
 use std::collections::BTreeMap;
 
@@ -178,7 +177,7 @@ impl Sum {
                 _ => return None,
             }
         }
-        let (filled, with_filling) = with_filling(kernel, end);
+        let (filled, with_filling) = with_filling(end);
         let of = |filled: Option<ArrayId>| {
             let mut begins = Vec::new();
             let coordinates = coordinates.clone();
@@ -237,21 +236,15 @@ impl Sum {
 }
 
 /// Where a run ends that is searched for what fills it up: with all of that; and the array that tells.
-fn with_filling(kernel: &Kernel, end: &Expr) -> (Option<ArrayId>, Expr) {
+fn with_filling(end: &Expr) -> (Option<ArrayId>, Expr) {
     match end {
-        Expr::Search { array, end, value, .. } if is_filling(kernel, *array, value) => (Some(*array), (**end).clone()),
+        Expr::Search { array, end, find: Find::Filling, .. } => (Some(*array), (**end).clone()),
         Expr::Binary(operator @ BinaryOperator::Minimum, one, other) => {
-            let (array, one) = with_filling(kernel, one);
+            let (array, one) = with_filling(one);
             (array, Expr::binary(*operator, one, (**other).clone()))
         }
         end => (None, end.clone()),
     }
-}
-
-/// Whether it is the largest number that an index array holds, which is no coordinate where one is searched for.
-fn is_filling(kernel: &Kernel, array: ArrayId, value: &Expr) -> bool {
-    let ArrayElement::Index(width) = kernel.array(array).element else { return false };
-    *value == Expr::Index(vacancy(width))
 }
 
 /// The first place and the number of entries of a run, declared.

@@ -384,7 +384,7 @@ mod sums_of_slices {
             "parallel v8..v9 in 0..d0 work v1 -> a0[v1 / 8] sharing a4 owned v6 -> v6 {{
                 for v0 in v8..v9 {{
                     let v3 = 0.0f64
-                    for v2 in 0..(search(a1, {first}, {end}, 4294967295; 8) - ({first})) / 8 {{
+                    for v2 in 0..(filling(a1, {first}, {end}, 4294967295; 8) - ({first})) / 8 {{
                         let v1 = {first} + v2 * 8
                         let v6 = a1[v1]
                         v3 += a2[v1] * a3[v6]

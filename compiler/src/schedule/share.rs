@@ -12,13 +12,13 @@
 //!                                                     then y(i) += 2 * t
 //! ```
 //!
-//! Positions as a loop are from Senanayake et al. (2020), section 4; equal shares whose ends alone are synchronised from Merrill,
+//! Positions as a loop are from Senanayake et al. (2020), section 4; load-balanced parts whose ends alone are synchronised from Merrill,
 //! Garland, *Merge-based Parallel Sparse Matrix-Vector Multiplication* (2016).
 
 use super::cases::operands;
 use super::factor::factors;
 use super::level_variables;
-use super::scheduler::Scheduler;
+use super::state::Scheduler;
 use super::{
     Access, Assign, Cut, Expr, IndexVariable, Kernel, OutputStructure, Run, Share, Statement, TensorId, TensorKind,
     Variable,

@@ -4,8 +4,8 @@ use super::rustc::{parallel, run};
 use spc_compiler::backend;
 use spc_compiler::format::interleave;
 use spc_compiler::ir::{
-    ArrayId, BinaryOperator, ElementType, Expr, Function, Kernel, Literal, Statement, Type, UnaryOperator, Variable,
-    VariableId, parse, verify,
+    ArrayId, BinaryOperator, ElementType, Expr, Find, Function, Kernel, Literal, Statement, Type, UnaryOperator,
+    Variable, VariableId, parse, verify,
 };
 
 const HEADER: &str = "kernel operators {
@@ -323,7 +323,7 @@ fn operators(kernel: &Kernel) -> Vec<Operator> {
     }
     let search = |operands| {
         let [begin, end, value] = boxed(operands);
-        Expr::Search { array: ArrayId(1), begin, end, value, stride: 1 }
+        Expr::Search { array: ArrayId(1), begin, end, value, stride: 1, find: Find::Element }
     };
     add("search".to_owned(), vec![Type::Index; 3], Box::new(search));
     let mask = |extents| Expr::Mask { part: 1, extents };

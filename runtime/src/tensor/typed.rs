@@ -1,8 +1,8 @@
 //! Tensors whose format and element type are types, so that a kernel is not handed the wrong one.
 
 use super::{
-    AnyTensor, Buffer, Coordinates, Duplicates, Element, Indices, InvalidTensor, PackError, RowMajor, Scalar,
-    StorageFormat, WrongElement, pack,
+    AnyTensor, Buffer, Coordinates, Dense, Duplicates, Element, Indices, InvalidTensor, PackError, RowMajor, Scalar,
+    StorageFormat, WrongElement, WrongType, pack,
 };
 use spc_compiler::format::Format;
 use std::fmt;
@@ -26,23 +26,6 @@ use std::marker::PhantomData;
 pub struct Tensor<T, F> {
     pub(super) any: AnyTensor,
     types: PhantomData<fn() -> (T, F)>,
-}
-
-/// A tensor is of another format or element type than its type says.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum WrongType {
-    /// The format is another.
-    #[error("the tensor is stored as {found}, not as {expected}; convert it first")]
-    Format {
-        /// The format of the type.
-        expected: Box<Format>,
-        /// The tensor's.
-        found: Box<Format>,
-    },
-    /// The element type is another.
-    #[error(transparent)]
-    Element(#[from] WrongElement),
 }
 
 const ELEMENT: &str = "a tensor's values are of its element type";
@@ -173,6 +156,8 @@ impl<T: Element, F: StorageFormat> Tensor<T, F> {
         self.any
     }
 }
+
+impl<const N: usize> RowMajor for Dense<N> {}
 
 impl<T: Element, F: RowMajor> Tensor<T, F> {
     /// A dense tensor of the given elements, row-major, without copying them.

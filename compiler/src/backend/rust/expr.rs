@@ -4,10 +4,9 @@ use super::spelling::{self, Spelling};
 use super::{Printer, element, ident};
 use crate::ir::precedence::{Precedence, infix, is_signed, precedence};
 use crate::ir::{
-    ArrayElement, ArrayId, BinaryOperator, DimensionId, ElementType, Expr, Factor, Function, Literal, ReduceOperator,
-    Size, Term, Type, UnaryOperator,
+    ArrayElement, ArrayId, BinaryOperator, DimensionId, ElementType, Expr, Factor, Find, Function, Literal,
+    ReduceOperator, Size, Term, Type, UnaryOperator,
 };
-use crate::level::vacancy;
 use proc_macro2::{Literal as Token, TokenStream};
 use quote::quote;
 
@@ -49,14 +48,14 @@ impl Printer<'_> {
                 quote!(if #condition { #yes } else { #no })
             }
             Expr::Cast(ty, operand) => self.cast(*ty, operand),
-            Expr::Search { array, begin, end, value: search, stride } => {
+            Expr::Search { array, begin, end, value: search, stride, find } => {
                 let name = &self.arrays[array];
                 let value = self.at_least(search, Precedence::Sum);
                 let helpers = &self.options.parallel;
                 if *stride != 1 {
                     let (begin, end, stride, value) =
                         (self.expr(begin), self.expr(end), number(*stride), self.expr(search));
-                    return if self.is_filling(*array, search) {
+                    return if *find == Find::Filling {
                         quote!(#helpers::filled_side_by_side(#name, #begin, #end, #stride, #value))
                     } else {
                         quote!(#helpers::search_side_by_side(#name, #begin, #end, #stride, #value))
@@ -67,7 +66,7 @@ impl Printer<'_> {
                 }
                 let first = self.at_least(begin, Precedence::Sum);
                 let (begin, end) = (self.at_least(begin, Precedence::Or), self.expr(end));
-                if self.is_filling(*array, search) {
+                if *find == Find::Filling {
                     return quote!(#first + #helpers::filled(&#name[#begin..#end], #value));
                 }
                 quote!(#first + #name[#begin..#end].partition_point(|&stored| (stored as usize) < #value))
@@ -77,14 +76,6 @@ impl Printer<'_> {
                 quote!(#bits.mask())
             }
             Expr::Fold(operator, term) => self.fold(*operator, term),
-        }
-    }
-
-    /// Whether it is the largest number that an index array holds: what fills rows up.
-    fn is_filling(&self, array: ArrayId, value: &Expr) -> bool {
-        match self.kernel.array(array).element {
-            ArrayElement::Index(width) => *value == Expr::Index(vacancy(width)),
-            ArrayElement::Value(_) => false,
         }
     }
 

@@ -151,7 +151,8 @@ impl<'t> Parser<'t> {
                 self.require(")")?;
                 Ok((Expr::Length(array), 1))
             }
-            "search" => self.search(),
+            "search" => self.search(Find::Element),
+            "filling" => self.search(Find::Filling),
             "mask" => self.mask(),
             "fold" => self.fold(),
             _ => match literal(word, false) {
@@ -171,7 +172,7 @@ impl<'t> Parser<'t> {
         Ok((Expr::Literal(Literal::Float(element, value)), 1))
     }
 
-    fn search(&mut self) -> Result<Tree> {
+    fn search(&mut self, find: Find) -> Result<Tree> {
         self.next()?;
         self.require("(")?;
         let array = self.array()?;
@@ -186,7 +187,7 @@ impl<'t> Parser<'t> {
         let stride = if self.accept(";")? { self.number()? } else { 1 };
         self.require(")")?;
         match <[Box<Expr>; 3]>::try_from(parts) {
-            Ok([begin, end, value]) => self.node(Expr::Search { array, begin, end, value, stride }, height),
+            Ok([begin, end, value]) => self.node(Expr::Search { array, begin, end, value, stride, find }, height),
             Err(_) => self.expected("three places"),
         }
     }

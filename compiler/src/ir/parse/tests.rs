@@ -379,6 +379,7 @@ impl Random {
                 end: inner(self),
                 value: inner(self),
                 stride: 1 + self.below(3) as u64,
+                find: self.one(&Find::ALL),
             },
         }
     }

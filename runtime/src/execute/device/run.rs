@@ -459,7 +459,7 @@ impl Run<'_> {
                 };
                 value.ok_or_else(|| format!("{left} and {right} have no {operator:?}"))
             }
-            Expr::Search { array, begin, end, value, stride } => {
+            Expr::Search { array, begin, end, value, stride, .. } => {
                 let (begin, end, value) = (self.value(begin)?, self.value(end)?, self.value(value)?);
                 let (mut low, mut high) = (0, end.saturating_sub(begin) / stride);
                 while low < high {

@@ -55,7 +55,7 @@ impl Machine<'_> {
                 }
             }
             Expr::Cast(ty, operand) => values::cast(*ty, self.eval(operand)?),
-            Expr::Search { array, begin, end, value, stride } => {
+            Expr::Search { array, begin, end, value, stride, .. } => {
                 let (begin, end) = (self.index(begin)?, self.index(end)?);
                 self.search(*array, begin, end, self.index(value)?, *stride).map(Value::Index)
             }

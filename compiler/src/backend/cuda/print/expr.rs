@@ -35,7 +35,7 @@ impl Printer<'_> {
                 format!("({condition} ? {yes} : {no})")
             }
             Expr::Cast(ty, operand) => self.cast(*ty, operand),
-            Expr::Search { array, begin, end, value, stride } => {
+            Expr::Search { array, begin, end, value, stride, .. } => {
                 let search = self.helpers.search(self.kernel.array(*array).element, *stride);
                 let name = self.arrays[array].clone();
                 let (begin, end, value) = (self.expr(begin), self.expr(end), self.expr(value));
