@@ -89,29 +89,39 @@ const OTHERS: usize = 2;
 
 /// A better plan for a kernel, if there is one; `None` where the kernel is best as it is written, or must stay so.
 pub fn plan(kernel: &Kernel, facts: &Facts) -> Option<Planned> {
+    plan_and_time(kernel, facts).0
+}
+
+/// The plan for a kernel as by [`plan`], and the nanoseconds that a call is expected to take with it, as far as it has products that may
+/// be planned.
+pub fn plan_and_time(kernel: &Kernel, facts: &Facts) -> (Option<Planned>, f64) {
     let asked = Asked::of_kernel(kernel);
     if asked.as_written {
-        return None;
+        return (None, 0.0);
     }
     let memory = [asked.memory, facts.memory].into_iter().flatten().min();
     let facts = &Facts { memory, ..facts.clone() };
     let sites = sites(kernel, facts);
     let chosen = share::choose(&sites);
-    if chosen.iter().all(Option::is_none) {
-        return None;
-    }
+    let cost = share::cost(&sites, &chosen);
+    let planned = chosen.iter().any(Option::is_some).then(|| planned(kernel, &sites, &chosen, cost));
+    (planned, cost.time)
+}
+
+/// The choice among the plans of all products, with the best other choices.
+fn planned(kernel: &Kernel, sites: &[Site], chosen: &[Option<usize>], cost: Cost) -> Planned {
     let mut instead: Vec<(Cost, Vec<Option<usize>>)> = Vec::new();
     for (place, site) in sites.iter().enumerate() {
         for other in (0..site.plans.len()).map(Some).chain([None]).filter(|other| *other != chosen[place]) {
-            let mut choice = chosen.clone();
+            let mut choice = chosen.to_vec();
             choice[place] = other;
-            instead.push((share::cost(&sites, &choice), choice));
+            instead.push((share::cost(sites, &choice), choice));
         }
     }
     instead.sort_by(|(a, _), (b, _)| a.time.total_cmp(&b.time));
     let mut others: Vec<Alternative> = Vec::new();
     for (cost, choice) in instead {
-        let text = text(&write(kernel, &sites, &choice));
+        let text = text(&write(kernel, sites, &choice));
         if others.last().is_none_or(|known| known.text != text) {
             others.push(Alternative { text, cost });
         }
@@ -119,10 +129,9 @@ pub fn plan(kernel: &Kernel, facts: &Facts) -> Option<Planned> {
             break;
         }
     }
-    let written = share::cost(&sites, &vec![None; sites.len()]);
-    let cost = share::cost(&sites, &chosen);
-    let is_assumed = sites.iter().zip(&chosen).any(|(site, chosen)| site.is_assumed && chosen.is_some());
-    Some(Planned { kernel: write(kernel, &sites, &chosen), cost, written, others, is_assumed })
+    let written = share::cost(sites, &vec![None; sites.len()]);
+    let is_assumed = sites.iter().zip(chosen).any(|(site, chosen)| site.is_assumed && chosen.is_some());
+    Planned { kernel: write(kernel, sites, chosen), cost, written, others, is_assumed }
 }
 
 /// A kernel as text, with its schedule.

@@ -119,10 +119,17 @@ fn what_no_rule_covers_stays() {
 
 #[test]
 fn entries_of_sparse_results_are_those_of_what_is_written() {
-    // A dense temporary would give `C` an entry in each column.
+    // A dense temporary would give `C` an entry in each column; one that stores where the product of two has entries does not.
     let text = "fn f(A: csr, B: csr, D: csr) -> C: csr { C(i, l) = A(i, j) * B(j, k) * D(k, l); }";
-    let sizes = facts(&[("A", &[300, 300], Some(3e4)), ("B", &[300, 300], Some(3e4)), ("D", &[300, 300], Some(3e4))]);
-    assert_eq!(planned(text, &sizes), ["as written"]);
+    let expected = [
+        "let t_AB(i, k): f64 [dense, compressed] = sum(j)(A(i, j) * B(j, k));",
+        "C(i, l) = sum(k)(t_AB(i, k) * D(k, l));",
+    ];
+    for entries in [1e4, 3e4] {
+        let of = |name: &'static str| (name, &[300, 300][..], Some(entries));
+        assert_eq!(planned(text, &facts(&[of("A"), of("B"), of("D")])), expected);
+    }
+    let sizes = facts(&[("A", &[300, 300], Some(3e4)), ("B", &[300, 300], Some(3e4))]);
     // A sum may have no term at an entry that a temporary stores.
     let text = "fn f(A: csr, B: csr, x: dense) -> C: csr {
         C(i, j) = A(i, j) * B(i, k) * B(k, l) * x(l);
@@ -203,6 +210,26 @@ fn copies_are_asked_for_where_they_pay() {
     assert!(super::text(&with_copy.kernel).contains("copy(X(k, "), "{}", super::text(&with_copy.kernel));
     let once = plan(&kernel(text), &Facts { calls: 1.0, ..sizes });
     assert!(once.is_none_or(|once| !super::text(&once.kernel).contains("copy")));
+}
+
+#[test]
+fn sums_are_inside_of_loops_where_temporaries_would_be_large() {
+    let text = "fn f(X: csf, U: dense, V: dense, W: dense) -> Y: dense {
+        Y(l, p, q, r) = X(i, j, k, l) * U(i, p) * V(j, q) * W(k, r);
+    }";
+    let sizes = facts(&[
+        ("X", &[183, 2400, 887, 1410], Some(1.4e6)),
+        ("U", &[183, 4], None),
+        ("V", &[2400, 4], None),
+        ("W", &[887, 4], None),
+    ]);
+    let expected = ["Y(l, p, q, r) = sum(i)(sum(j)(sum(k)(X(i, j, k, l) * W(k, r)) * V(j, q)) * U(i, p));"];
+    assert_eq!(planned(text, &sizes), expected);
+    let fused = plan(&kernel(text), &sizes).expect("there is a plan");
+    let orders = ["copy(X(l, i, j, k));", "reorder(l, i, p, q, r);", "reorder(l, i, j, q, r);", "reorder(l, i, j, k, r);"];
+    let text = super::text(&fused.kernel);
+    assert!(orders.iter().all(|order| text.contains(order)), "{text}");
+    assert!(fused.others.iter().any(|other| other.cost.memory > 1e6 && other.text.contains("let t_")), "{fused:?}");
 }
 
 #[test]
