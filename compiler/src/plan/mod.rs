@@ -213,7 +213,8 @@ const MUCH: f64 = 10.0;
 pub fn ruled_out(kernel: &Kernel, facts: &Facts) -> Option<Diagnostic> {
     let schedule = kernel.schedule.as_ref().filter(|_| Asked::of_kernel(kernel).as_written)?;
     let about_plans = |directive: &Directive| {
-        directive.name.name == "plan" && Asked::of(directive).is_ok_and(|asked| asked.memory.is_some())
+        let asks = || Asked::of(directive).is_ok_and(|asked| asked.memory.is_some()) || directive.kept().is_some();
+        directive.name.name == "plan" && asks()
     };
     let kept = schedule.directives.iter().filter(|directive| about_plans(directive)).cloned().collect();
     let free = kernel.with_schedule(Schedule { directives: kept, span: schedule.span });

@@ -74,16 +74,29 @@ pub(super) fn site(of: Place<'_>, sizes: &Sizes<'_>) -> Option<Site> {
     let written = first.written();
     let mut found: Vec<(usize, Tree)> = first.best().into_iter().map(|tree| (0, tree)).collect();
     let mut searches = vec![first];
+    let is_fused = searches[0].may_fuse && searches[0].has_large_temporaries();
+    let fuse = |search: &Search, searches: &mut Vec<Search>, found: &mut Vec<(usize, Tree)>| {
+        if is_fused && (3..=MOST_FUSED).contains(&search.factors.len()) {
+            let mut search = search.again();
+            search.keeps_nothing = true;
+            found.extend(search.best().into_iter().map(|tree| (searches.len(), tree)));
+            searches.push(search);
+        }
+    };
+    let own = searches[0].again();
+    fuse(&own, &mut searches, &mut found);
     if (2..=MOST_WITH_COPIES).contains(&of.product.factors.len()) && is_made_once {
         for (factor, levels) in copies(&searches[0]) {
             let mut search = searches[0].again();
             search.read_copy(factor, levels);
             found.extend(search.best().into_iter().map(|tree| (searches.len(), tree)));
+            let again = search.again();
             searches.push(search);
+            fuse(&again, &mut searches, &mut found);
         }
     }
-    found.retain(|(search, tree)| *search != 0 || tree.parts != written.parts);
-    let weight = |search: usize| if search == 0 { 1.0 } else { COPY };
+    found.retain(|(search, tree)| searches[*search].copied.is_some() || tree.parts != written.parts);
+    let weight = |search: usize| if searches[search].copied.is_none() { 1.0 } else { COPY };
     let weighed = |(search, tree): &(usize, Tree)| tree.time * weight(*search);
     found.sort_by(|a, b| weighed(a).total_cmp(&weighed(b)));
     found.truncate(PLANS);
@@ -116,6 +129,9 @@ const PLANS: usize = 16;
 
 /// Products of more factors are not searched for each order of a copy.
 const MOST_WITH_COPIES: usize = 6;
+
+/// Of products of more factors all temporaries are made.
+const MOST_FUSED: usize = 6;
 
 /// The most orders of a copy.
 const MOST_COPIES: usize = 6;

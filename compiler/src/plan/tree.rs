@@ -139,6 +139,8 @@ pub(super) struct Search {
     pub keeps_patterns: bool,
     /// Whether temporaries may be sums inside of the loops of what reads them.
     pub may_fuse: bool,
+    /// Whether trees are searched for that are best with sparse temporaries inside of loops, where they need not be kept.
+    pub keeps_nothing: bool,
     made: BTreeMap<usize, Made>,
     /// Nests whose cost was estimated.
     pub visited: usize,
@@ -163,6 +165,7 @@ impl Search {
             memory: None,
             keeps_patterns: false,
             may_fuse: false,
+            keeps_nothing: false,
             made: BTreeMap::new(),
             visited: 0,
         }
@@ -181,6 +184,7 @@ impl Search {
             memory: self.memory,
             keeps_patterns: self.keeps_patterns,
             may_fuse: self.may_fuse,
+            keeps_nothing: self.keeps_nothing,
             made: BTreeMap::new(),
             visited: 0,
         }
@@ -329,8 +333,10 @@ impl Search {
             }
         });
         found.iter_mut().for_each(|tree| self.complete(tree));
-        found.sort_by(|a, b| a.time.total_cmp(&b.time));
         let fused: Vec<Tree> = found.iter().take(MOST_FUSED).filter_map(|tree| self.fused(tree)).collect();
+        if self.keeps_nothing {
+            found.clear();
+        }
         found.extend(fused);
         found.sort_by(|a, b| a.time.total_cmp(&b.time));
         found
@@ -501,6 +507,11 @@ impl Search {
 
     fn entries(&self, factor: usize) -> f64 {
         self.factors[factor].views.iter().map(|view| view.entries).sum()
+    }
+
+    /// Whether temporaries may be so large that it matters where they are.
+    pub(super) fn has_large_temporaries(&self) -> bool {
+        (0..self.factors.len()).any(|factor| self.entries(factor) * self.result.bytes >= SMALL)
     }
 
     /// What it costs in each call to have a factor sorted.
@@ -845,10 +856,11 @@ impl Search {
             let target = result.levels.iter().fold(0, |all: Vars, &level| all | 1 << level);
             cost::elements(&self.of, result, live, target) * result.bytes
         });
+        let is_inside = self.keeps_nothing && temporary.is_some_and(|result| result.stored != 0);
         let mut tree = Tree {
             parts: parts.to_vec(),
             nodes: Vec::new(),
-            time: nest.time,
+            time: if is_inside { nest.time - nest.kept } else { nest.time },
             operations: nest.operations,
             bytes: nest.bytes,
             memory: own,
