@@ -27,7 +27,7 @@ const ROW: (f64, f64) = (0.25, 0.03);
 /// The same for a row that is added to memory: for the row where that is near, in a cache, or farther.
 const UPDATED_ROW: [f64; 3] = [0.5, 2.0, 5.5];
 /// What is near, and what a cache holds, in bytes.
-const CACHES: [f64; 2] = [(128 << 10) as f64, (1 << 20) as f64];
+const CACHES: [f64; 2] = [(32 << 10) as f64, (1 << 20) as f64];
 /// An element of a row that is read at a distance from the one before.
 const STRIDED: f64 = 0.6;
 /// A scalar multiply-add into a register, its operand gathered.

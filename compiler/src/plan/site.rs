@@ -89,6 +89,10 @@ pub(super) fn site(of: Place<'_>, sizes: &Sizes<'_>) -> Option<Site> {
         for (factor, levels) in copies(&searches[0]) {
             let mut search = searches[0].again();
             search.read_copy(factor, levels);
+            let least = found.iter().map(|(_, tree)| tree.time).fold(written.time, f64::min);
+            if COPY * search.time_to_copy() >= least {
+                break;
+            }
             found.extend(search.best().into_iter().map(|tree| (searches.len(), tree)));
             let again = search.again();
             searches.push(search);

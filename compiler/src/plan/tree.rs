@@ -403,6 +403,10 @@ impl Search {
                 continue;
             }
             let vars = made.result.levels.iter().fold(0, |all: Vars, &level| all | 1 << level);
+            if own.order.iter().all(|&variable| vars >> variable & 1 == 1) {
+                // Nothing is summed.
+                continue;
+            }
             let longest = own.order.iter().take_while(|&&variable| vars >> variable & 1 == 1).count();
             let mut best: Option<(Nest, Loops, usize)> = None;
             for shared in (1..=longest).rev() {
@@ -515,7 +519,7 @@ impl Search {
     }
 
     /// What it costs in each call to have a factor sorted.
-    fn time_to_copy(&self) -> f64 {
+    pub(super) fn time_to_copy(&self) -> f64 {
         self.copied.as_ref().map_or(0.0, |(factor, _)| cost::copy(self.entries(*factor), self.machine))
     }
 
