@@ -136,7 +136,7 @@ impl View {
     }
 
     /// The same operand as a sorted copy: its levels in the order of the loops, each stored as the level at its place was.
-    fn copied(&self, order: &[usize]) -> Self {
+    pub(super) fn copied(&self, order: &[usize]) -> Self {
         let mut levels = self.levels.clone();
         levels.sort_by_key(|level| order.iter().position(|variable| variable == level));
         let kinds = self.levels.iter().map(|level| self.walked >> level & 1 == 1);

@@ -10,6 +10,10 @@
 //!       Y(i, q, r) = sum(j)(t_XW(i, j, r) * V(j, q));
 //! ```
 //!
+//! A temporary whose loops begin as those of the statement that reads it may also be a sum inside of that, with `reorder` for the loops: then a
+//! workspace holds what one iteration of the shared loops needs (as in R. Kanakagiri, E. Solomonik, *Minimum cost loop nests for contraction of a
+//! sparse tensor with a tensor network*, 2023).
+//!
 //! | file | what is in it |
 //! |---|---|
 //! | `facts` | what is known of tensors, and what is worth knowing |

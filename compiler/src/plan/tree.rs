@@ -216,11 +216,7 @@ impl Search {
     /// Reads a factor from a copy whose levels are in another order.
     pub(super) fn read_copy(&mut self, factor: usize, levels: Vec<usize>) {
         let view = &mut self.factors[factor].views[0];
-        view.walked = levels.iter().fold(0, |all, &level| all | 1 << level);
-        view.last = levels.last().copied();
-        view.may_be_copied = false;
-        view.is_copy = true;
-        view.levels.clone_from(&levels);
+        *view = View { may_be_copied: false, ..view.copied(&levels) };
         self.copied = Some((factor, levels));
     }
 
