@@ -1,4 +1,4 @@
-//! What a schedule says of plans: `plan(as_written)`, `plan(memory: 1e9)`.
+//! What a schedule says of plans: `plan(as_written)`, `plan(memory: 1e9)`; `plan(keep(T))` is for temporaries of the text.
 
 use crate::diagnostics::Span;
 use crate::notation::Kernel;
@@ -24,7 +24,7 @@ impl Asked {
     pub fn of(directive: &Directive) -> Result<Self, (Span, String, String)> {
         let Some(argument) = directive.arguments.first() else { return Ok(Self::default()) };
         let said = directive.choices.iter().find(|(place, _)| *place == 0).map(|(_, said)| said);
-        let help = "write `plan(as_written)`, or `plan(memory: 1e9)` with the bytes that temporaries may take";
+        let help = "write `plan(as_written)`, `plan(memory: 1e9)` with the bytes that temporaries may take, or `plan(keep(T))` with a temporary that is to be made";
         let wrong = |span: Span, message: String| Err((span, message, help.to_owned()));
         match (&argument.kind, said) {
             (ExprKind::Name(name), None) if name.name == "as_written" => Ok(Self { as_written: true, memory: None }),
@@ -32,6 +32,7 @@ impl Asked {
                 Some(memory) => Ok(Self { as_written: false, memory: Some(memory) }),
                 None => wrong(said.span, "a number of bytes must stand here".to_owned()),
             },
+            _ if directive.kept().is_some() => Ok(Self::default()),
             _ => wrong(argument.span, "plans have no such choice".to_owned()),
         }
     }

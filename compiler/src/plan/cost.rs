@@ -27,33 +27,34 @@ const ROW: (f64, f64) = (0.25, 0.03);
 /// The same for a row that is added to memory: for the row where that is near, in a cache, or farther.
 const UPDATED_ROW: [f64; 3] = [0.5, 2.0, 5.5];
 /// What is near, and what a cache holds, in bytes.
-const CACHES: [f64; 2] = [(128 << 10) as f64, (1 << 20) as f64];
+const CACHES: [f64; 2] = [(32 << 10) as f64, (1 << 20) as f64];
 /// An element of a row that is read at a distance from the one before.
 const STRIDED: f64 = 0.6;
 /// A scalar multiply-add into a register, its operand gathered.
 const STEP: f64 = 0.25;
-/// A scalar update of memory.
-const SCALAR_UPDATE: f64 = 1.0;
+/// A scalar update of memory, where that is near, in a cache, or farther.
+const SCALAR_UPDATE: [f64; 3] = [0.3, 1.0, 2.5];
 /// An iteration of a loop around others.
 const LOOP: f64 = 0.5;
 /// An entry that is walked where lists meet.
-const MEET: f64 = 0.8;
+const MEET: f64 = 0.3;
 /// A product that goes into a sparse result in any order, with its part in putting it in order.
 const COLLECT: f64 = 2.5;
-/// An entry of a sparse result that is appended.
-const APPEND: f64 = 1.0;
+/// An entry of a sparse result that is appended, and an element of one: chunks of it are put into one another's place at the end.
+const APPEND: f64 = 2.0;
+const APPENDED: f64 = 1.5;
 /// An element of a temporary that is filled, written and read, in a cache.
 const NEAR: f64 = 0.1;
 /// The same in memory.
 const FAR: f64 = 0.6;
 /// An entry of a sorted copy.
-const SORTED: f64 = 50.0;
+const SORTED: f64 = 15.0;
 /// The start of a nest.
 const START: f64 = 300.0;
 /// Rows of so many elements are worth vector lanes.
 const LANES: f64 = 4.0;
 /// What of a temporary is near.
-const NEAR_BYTES: f64 = (4 << 20) as f64;
+const NEAR_BYTES: f64 = (16 << 20) as f64;
 
 /// How an operand is accessed.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -70,6 +71,8 @@ pub(super) struct View {
     pub may_be_copied: bool,
     /// Whether it is all of a factor, with each mode in a level of its own.
     pub is_plain: bool,
+    /// Whether it is a sorted copy, whose index arrays no result shares.
+    pub is_copy: bool,
 }
 
 /// A factor of a nest.
@@ -101,9 +104,13 @@ pub(super) struct Nest {
     pub order: Vec<usize>,
     /// Whether the entries of a sparse result come in order.
     pub in_order: bool,
+    /// Whether operands are read from sorted copies.
+    pub reads_copies: bool,
     pub operations: f64,
     pub bytes: f64,
     pub time: f64,
+    /// The part of the time that it takes to start the loops and to have a temporary in memory.
+    pub kept: f64,
 }
 
 impl View {
@@ -127,6 +134,15 @@ impl View {
     fn vars(&self) -> Vars {
         self.levels.iter().fold(0, |all, &level| all | 1 << level)
     }
+
+    /// The same operand as a sorted copy: its levels in the order of the loops, each stored as the level at its place was.
+    pub(super) fn copied(&self, order: &[usize]) -> Self {
+        let mut levels = self.levels.clone();
+        levels.sort_by_key(|level| order.iter().position(|variable| variable == level));
+        let kinds = self.levels.iter().map(|level| self.walked >> level & 1 == 1);
+        let walked = levels.iter().zip(kinds).filter(|(_, is_walked)| *is_walked).fold(0, |all, (level, _)| all | 1 << level);
+        Self { last: self.last.and(levels.last().copied()), levels, walked, is_copy: true, ..self.clone() }
+    }
 }
 
 /// An order of variables that keeps to what must come before what, taking of those that may come next the one of least rank.
@@ -147,6 +163,13 @@ fn topological(vars: Vars, before: &[Vars], rank: &dyn Fn(usize) -> usize) -> Op
 pub(super) struct Machine {
     pub threads: f64,
     pub calls: f64,
+}
+
+impl Machine {
+    /// How many times as long as on the two threads of the constants loops take.
+    fn share(self) -> f64 {
+        2.0 / self.threads.max(1.0)
+    }
 }
 
 /// What it costs to make a pattern of so many entries.
@@ -198,7 +221,22 @@ pub(super) fn nest(of: &Estimator, operands: &[&Operand], result: &Result, machi
             .map(|(order, ok)| (copied, order, ok))
     });
     let (copied, order, in_order) = found.unwrap_or_else(|| (0, members(vars).collect(), false));
-    let mut nest = walked(of, operands, result, order, vector, in_order);
+    let mut place = 0;
+    let read_in_order = |operand: &&Operand| {
+        let mut operand = (*operand).clone();
+        for view in &mut operand.views {
+            if copied >> place & 1 == 1 && view.walked != 0 {
+                *view = view.copied(&order);
+            }
+            place += 1;
+        }
+        operand
+    };
+    let in_loops: Vec<Operand> =
+        if copied == 0 { Vec::new() } else { operands.iter().map(read_in_order).collect() };
+    let in_loops: Vec<&Operand> = in_loops.iter().collect();
+    let read = if copied == 0 { operands } else { &in_loops };
+    let mut nest = walked(of, read, result, order, vector, in_order);
     for (place, view) in views.iter().enumerate() {
         if copied >> place & 1 == 1 && view.walked != 0 {
             // What a statement before has made is sorted in each call.
@@ -206,10 +244,48 @@ pub(super) fn nest(of: &Estimator, operands: &[&Operand], result: &Result, machi
             nest.time += copy(view.entries, Machine { calls, ..machine });
         }
     }
+    nest.reads_copies = copied & walks.iter().fold(0, |all, place| all | 1 << place) != 0;
     let live = operands.iter().fold(0, |all, operand| all | operand.live);
-    nest.time += kept(of, result, live, target, in_order, &mut nest.bytes);
-    nest.time = nest.time * 2.0 / machine.threads.max(1.0) + START;
+    let stored = result.stored_levels();
+    let shares = |view: &View| !view.is_copy && view.levels.starts_with(stored);
+    let is_shared = read.iter().flat_map(|operand| &operand.views).any(shares);
+    let kept = kept(of, result, live, target, in_order && !is_shared, &mut nest.bytes);
+    nest.kept = kept * machine.share() + START;
+    nest.time = nest.time * machine.share() + nest.kept;
     nest
+}
+
+/// The loops of a product in a given order, if its operands can be read in it, and their cost without that of a temporary.
+pub(super) fn nest_in_order(
+    of: &Estimator,
+    operands: &[&Operand],
+    result: &Result,
+    machine: Machine,
+    order: &[usize],
+) -> Option<Nest> {
+    let views: Vec<&View> = operands.iter().flat_map(|operand| &operand.views).collect();
+    let mut before = vec![0; of.extents.len()];
+    views.iter().for_each(|view| view.edges(&mut before));
+    let mut seen: Vars = 0;
+    for &variable in order {
+        (before[variable] & !seen == 0).then_some(())?;
+        seen |= 1 << variable;
+    }
+    let vector = vector(&views, result);
+    (vector.is_none() || vector == order.last().copied()).then_some(())?;
+    let mut nest = walked(of, operands, result, order.to_vec(), vector, true);
+    nest.time *= machine.share();
+    Some(nest)
+}
+
+/// What loops that go through so many tuples take at least.
+pub(super) fn least(tuples: f64, machine: Machine) -> f64 {
+    tuples * ROW.1 * machine.share() + START
+}
+
+/// What it costs to fill and read a workspace of so many elements so many times, in a cache.
+pub(super) fn workspace(elements: f64, times: f64, machine: Machine) -> f64 {
+    times * (LOOP + elements * ROW.1) * machine.share()
 }
 
 /// The index of the result whose loop is in vector lanes: one along which everything is dense, and most is contiguous.
@@ -304,12 +380,10 @@ fn walked(
         if is_vector {
             nest.time += operations * STRIDED * strided as f64;
         }
+        let distance = CACHES.iter().filter(|&&bytes| spread > bytes).count();
         nest.time += match (is_innermost && updates, is_vector) {
-            (true, true) => {
-                let distance = CACHES.iter().filter(|&&bytes| spread > bytes).count();
-                iterations * (UPDATED_ROW[distance] + width * ROW.1)
-            }
-            (true, false) => operations * SCALAR_UPDATE,
+            (true, true) => iterations * (UPDATED_ROW[distance] + width * ROW.1),
+            (true, false) => operations * SCALAR_UPDATE[distance],
             (false, true) => iterations * (ROW.0 + width * ROW.1),
             (false, false) => operations * STEP,
         };
@@ -331,16 +405,16 @@ fn met(of: &Estimator, operands: &[&Operand], operand: &Operand, around: Vars, v
 }
 
 /// What it costs to have the result in memory.
-fn kept(of: &Estimator, result: &Result, live: Set, target: Vars, in_order: bool, bytes: &mut f64) -> f64 {
+fn kept(of: &Estimator, result: &Result, live: Set, target: Vars, is_appended: bool, bytes: &mut f64) -> f64 {
     if !result.is_temporary {
         return 0.0;
     }
     let elements = elements(of, result, live, target);
     *bytes += 2.0 * elements * result.bytes;
     let place = if elements * result.bytes <= NEAR_BYTES { NEAR } else { FAR };
-    let made = match (result.stored != 0, in_order) {
-        (true, true) => APPEND * of.size(target & stored_part(result), live).estimate,
-        _ => 0.0,
+    let made = match result.stored != 0 && is_appended {
+        true => APPEND * of.size(target & stored_part(result), live).estimate + APPENDED * elements,
+        false => 0.0,
     };
     elements * place + made
 }
@@ -352,7 +426,14 @@ pub(super) fn elements(of: &Estimator, result: &Result, live: Set, target: Vars)
 }
 
 /// The variables of the levels down to the last that stores coordinates.
-fn stored_part(result: &Result) -> Vars {
-    let last = result.levels.iter().rposition(|&level| result.stored >> level & 1 == 1).map_or(0, |last| last + 1);
-    result.levels[..last].iter().fold(0, |all, &level| all | 1 << level)
+pub(super) fn stored_part(result: &Result) -> Vars {
+    result.stored_levels().iter().fold(0, |all, &level| all | 1 << level)
+}
+
+impl Result {
+    /// The levels down to the last that stores coordinates.
+    fn stored_levels(&self) -> &[usize] {
+        let last = self.levels.iter().rposition(|&level| self.stored >> level & 1 == 1).map_or(0, |last| last + 1);
+        &self.levels[..last]
+    }
 }

@@ -11,6 +11,8 @@ use super::sets::{Set, Vars, members, permutations};
 use crate::notation::{Access, Kernel, TensorId};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
+use std::rc::Rc;
 
 /// The most operands of which all orders are tried for a bound.
 const MOST_ORDERED: usize = 4;
@@ -40,11 +42,36 @@ pub(super) struct Estimator {
     /// The extent of each variable.
     pub extents: Vec<f64>,
     /// The patterns of each factor.
-    pub patterns: Vec<Vec<Pattern>>,
+    pub patterns: Rc<Vec<Vec<Pattern>>>,
     /// Whether every size is taken to be what it is at most.
-    pub is_pessimistic: bool,
-    tuples: RefCell<HashMap<(Vars, Set), f64>>,
-    sizes: RefCell<HashMap<(Vars, Set), Size>>,
+    is_pessimistic: bool,
+    tuples: RefCell<Figures<f64>>,
+    sizes: RefCell<Figures<Size>>,
+}
+
+/// Figures by variables and factors.
+type Figures<T> = HashMap<(Vars, Set), T, BuildHasherDefault<Mixed>>;
+
+/// A hash of a few words, which no one chooses (the multiplier is that of P. L'Ecuyer's generators).
+#[derive(Default)]
+struct Mixed(u64);
+
+impl Hasher for Mixed {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u64(byte.into()));
+    }
+
+    fn write_u32(&mut self, word: u32) {
+        self.write_u64(word.into());
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = (self.0 ^ word).wrapping_mul(0xda94_2042_e4dd_58b5).rotate_left(31);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0.wrapping_mul(0xda94_2042_e4dd_58b5)
+    }
 }
 
 /// The extent of every variable of a kernel, as far as it is known, or assumed of some of them.
@@ -156,7 +183,14 @@ fn occupied(things: f64, places: f64) -> f64 {
 
 impl Estimator {
     pub(super) fn new(extents: Vec<f64>, patterns: Vec<Vec<Pattern>>) -> Self {
+        let patterns = Rc::new(patterns);
         Self { extents, patterns, is_pessimistic: false, tuples: RefCell::default(), sizes: RefCell::default() }
+    }
+
+    /// The same with every size as large as it may be.
+    pub(super) fn pessimistic(&self) -> Self {
+        let (extents, patterns) = (self.extents.clone(), self.patterns.clone());
+        Self { extents, patterns, is_pessimistic: true, tuples: RefCell::default(), sizes: RefCell::default() }
     }
 
     /// The coordinates of some variables.

@@ -101,6 +101,29 @@ impl Facts {
         facts
     }
 
+    /// The same with figures rounded to powers of the fourth root of two: facts that are as good as the same for a plan are equal.
+    #[must_use]
+    pub fn rounded(&self) -> Self {
+        let mut facts = self.clone();
+        let round = |figure: f64| if figure > 0.0 { (4.0 * figure.log2()).round() } else { -1.0 };
+        let round_whole = |figure: u64| round(figure as f64).max(0.0) as u64;
+        facts.extents.values_mut().for_each(|extent| *extent = round_whole(*extent));
+        // What is free changes from moment to moment.
+        facts.memory = facts.memory.map(|bytes| u64::from(bytes.checked_ilog2().unwrap_or(0)));
+        facts.calls = round(facts.calls);
+        for tensor in facts.tensors.values_mut() {
+            tensor.shape.iter_mut().flatten().for_each(|extent| *extent = round_whole(*extent));
+            for known in tensor.entries.iter_mut().chain(tensor.distinct.values_mut()) {
+                (known.estimate, known.bound) = (round(known.estimate), round(known.bound));
+            }
+            for degrees in tensor.degrees.values_mut() {
+                let Degrees { mean, largest, norm } = *degrees;
+                *degrees = Degrees { mean: round(mean), largest: round(largest), norm: round(norm) };
+            }
+        }
+        facts
+    }
+
     /// Has shapes and extents of index variables say the same, where one says what the other does not.
     fn spread_extents(&mut self, kernel: &Kernel) {
         let mut accesses = Vec::new();

@@ -10,6 +10,10 @@
 //!       Y(i, q, r) = sum(j)(t_XW(i, j, r) * V(j, q));
 //! ```
 //!
+//! A temporary whose loops begin as those of the statement that reads it may also be a sum inside of that, with `reorder` for the loops: then a
+//! workspace holds what one iteration of the shared loops needs (as in R. Kanakagiri, E. Solomonik, *Minimum cost loop nests for contraction of a
+//! sparse tensor with a tensor network*, 2023).
+//!
 //! | file | what is in it |
 //! |---|---|
 //! | `facts` | what is known of tensors, and what is worth knowing |
@@ -89,29 +93,39 @@ const OTHERS: usize = 2;
 
 /// A better plan for a kernel, if there is one; `None` where the kernel is best as it is written, or must stay so.
 pub fn plan(kernel: &Kernel, facts: &Facts) -> Option<Planned> {
+    plan_and_time(kernel, facts).0
+}
+
+/// The plan for a kernel as by [`plan`], and the nanoseconds that a call is expected to take with it, as far as it has products that may
+/// be planned.
+pub fn plan_and_time(kernel: &Kernel, facts: &Facts) -> (Option<Planned>, f64) {
     let asked = Asked::of_kernel(kernel);
     if asked.as_written {
-        return None;
+        return (None, 0.0);
     }
     let memory = [asked.memory, facts.memory].into_iter().flatten().min();
     let facts = &Facts { memory, ..facts.clone() };
     let sites = sites(kernel, facts);
     let chosen = share::choose(&sites);
-    if chosen.iter().all(Option::is_none) {
-        return None;
-    }
+    let cost = share::cost(&sites, &chosen);
+    let planned = chosen.iter().any(Option::is_some).then(|| planned(kernel, &sites, &chosen, cost));
+    (planned, cost.time)
+}
+
+/// The choice among the plans of all products, with the best other choices.
+fn planned(kernel: &Kernel, sites: &[Site], chosen: &[Option<usize>], cost: Cost) -> Planned {
     let mut instead: Vec<(Cost, Vec<Option<usize>>)> = Vec::new();
     for (place, site) in sites.iter().enumerate() {
         for other in (0..site.plans.len()).map(Some).chain([None]).filter(|other| *other != chosen[place]) {
-            let mut choice = chosen.clone();
+            let mut choice = chosen.to_vec();
             choice[place] = other;
-            instead.push((share::cost(&sites, &choice), choice));
+            instead.push((share::cost(sites, &choice), choice));
         }
     }
     instead.sort_by(|(a, _), (b, _)| a.time.total_cmp(&b.time));
     let mut others: Vec<Alternative> = Vec::new();
     for (cost, choice) in instead {
-        let text = text(&write(kernel, &sites, &choice));
+        let text = text(&write(kernel, sites, &choice));
         if others.last().is_none_or(|known| known.text != text) {
             others.push(Alternative { text, cost });
         }
@@ -119,10 +133,9 @@ pub fn plan(kernel: &Kernel, facts: &Facts) -> Option<Planned> {
             break;
         }
     }
-    let written = share::cost(&sites, &vec![None; sites.len()]);
-    let cost = share::cost(&sites, &chosen);
-    let is_assumed = sites.iter().zip(&chosen).any(|(site, chosen)| site.is_assumed && chosen.is_some());
-    Some(Planned { kernel: write(kernel, &sites, &chosen), cost, written, others, is_assumed })
+    let written = share::cost(sites, &vec![None; sites.len()]);
+    let is_assumed = sites.iter().zip(chosen).any(|(site, chosen)| site.is_assumed && chosen.is_some());
+    Planned { kernel: write(kernel, sites, chosen), cost, written, others, is_assumed }
 }
 
 /// A kernel as text, with its schedule.
@@ -204,7 +217,8 @@ const MUCH: f64 = 10.0;
 pub fn ruled_out(kernel: &Kernel, facts: &Facts) -> Option<Diagnostic> {
     let schedule = kernel.schedule.as_ref().filter(|_| Asked::of_kernel(kernel).as_written)?;
     let about_plans = |directive: &Directive| {
-        directive.name.name == "plan" && Asked::of(directive).is_ok_and(|asked| asked.memory.is_some())
+        let asks = || Asked::of(directive).is_ok_and(|asked| asked.memory.is_some()) || directive.kept().is_some();
+        directive.name.name == "plan" && asks()
     };
     let kept = schedule.directives.iter().filter(|directive| about_plans(directive)).cloned().collect();
     let free = kernel.with_schedule(Schedule { directives: kept, span: schedule.span });

@@ -65,36 +65,52 @@ pub(super) struct Place<'a> {
 /// What may be planned of a product; `None` where too little is known.
 pub(super) fn site(of: Place<'_>, sizes: &Sizes<'_>) -> Option<Site> {
     let mut first = search(of, sizes)?;
-    let written = first.written();
-    let mut found: Vec<(usize, Tree)> = first.best().into_iter().map(|tree| (0, tree)).collect();
-    let mut searches = vec![first];
     // A tensor that several statements make has several names.
     let target = of.statement.target.tensor;
     let is_made_once = of.kernel.statements.iter().filter(|other| other.target.tensor == target).count() == 1;
-    if (3..=MOST_WITH_COPIES).contains(&of.product.factors.len()) && is_made_once {
-        for (factor, levels) in copies(&searches[0]) {
-            let mut search = search(of, sizes)?;
-            search.read_copy(factor, levels);
+    // The loops of what is around a product are its own.
+    let is_whole = matches!(of.statement.value, Expr::Reduce(..)) && of.place.1 == 0;
+    first.may_fuse = is_made_once && is_whole && super::normal::product(of.kernel, &of.statement.value).is_some();
+    let written = first.written();
+    let mut found: Vec<(usize, Tree)> = first.best().into_iter().map(|tree| (0, tree)).collect();
+    let mut searches = vec![first];
+    let is_fused = searches[0].may_fuse && searches[0].has_large_temporaries();
+    let fuse = |search: &Search, searches: &mut Vec<Search>, found: &mut Vec<(usize, Tree)>| {
+        if is_fused && (3..=MOST_FUSED).contains(&search.factors.len()) {
+            let mut search = search.again();
+            search.keeps_nothing = true;
             found.extend(search.best().into_iter().map(|tree| (searches.len(), tree)));
             searches.push(search);
         }
+    };
+    let own = searches[0].again();
+    fuse(&own, &mut searches, &mut found);
+    if (2..=MOST_WITH_COPIES).contains(&of.product.factors.len()) && is_made_once {
+        for (factor, levels) in copies(&searches[0]) {
+            let mut search = searches[0].again();
+            search.read_copy(factor, levels);
+            let least = found.iter().map(|(_, tree)| tree.time).fold(written.time, f64::min);
+            if COPY * search.time_to_copy() >= least {
+                break;
+            }
+            found.extend(search.best().into_iter().map(|tree| (searches.len(), tree)));
+            let again = search.again();
+            searches.push(search);
+            fuse(&again, &mut searches, &mut found);
+        }
     }
-    found.retain(|(search, tree)| *search != 0 || tree.parts != written.parts);
-    let weight = |search: usize| if search == 0 { 1.0 } else { COPY };
+    found.retain(|(search, tree)| searches[*search].copied.is_some() || tree.parts != written.parts);
+    let weight = |search: usize| if searches[search].copied.is_none() { 1.0 } else { COPY };
     let weighed = |(search, tree): &(usize, Tree)| tree.time * weight(*search);
     found.sort_by(|a, b| weighed(a).total_cmp(&weighed(b)));
     found.truncate(PLANS);
-    let pessimistic = |own: &Search| {
-        let mut bounds = search(of, sizes)?.pessimistic();
-        if let Some((factor, levels)) = &own.copied {
+    let pessimistic = searches[0].again().pessimistic();
+    let bound_of = |number: usize, tree: &Tree| {
+        let mut bounds = pessimistic.again();
+        if let Some((factor, levels)) = &searches[number].copied {
             bounds.read_copy(*factor, levels.clone());
         }
-        Some(bounds)
-    };
-    let mut bounds: Vec<Search> = searches.iter().map(pessimistic).collect::<Option<_>>()?;
-    let mut bound_of = |number: usize, tree: &Tree| {
-        let bound = bounds[number].replay(&searches[number], tree)?;
-        Some(bound.time.max(tree.time))
+        Some(bounds.replay(&searches[number], tree)?.time.max(tree.time))
     };
     let bound = bound_of(0, &written)?;
     let plans = found.into_iter().filter_map(|(search, tree)| {
@@ -117,6 +133,9 @@ const PLANS: usize = 16;
 
 /// Products of more factors are not searched for each order of a copy.
 const MOST_WITH_COPIES: usize = 6;
+
+/// Of products of more factors all temporaries are made.
+const MOST_FUSED: usize = 6;
 
 /// The most orders of a copy.
 const MOST_COPIES: usize = 6;

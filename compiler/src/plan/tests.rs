@@ -119,15 +119,18 @@ fn what_no_rule_covers_stays() {
 
 #[test]
 fn entries_of_sparse_results_are_those_of_what_is_written() {
-    // A dense temporary would give `C` an entry in each column.
+    // A dense temporary would give `C` an entry in each column; one that stores where the product of two has entries does not.
     let text = "fn f(A: csr, B: csr, D: csr) -> C: csr { C(i, l) = A(i, j) * B(j, k) * D(k, l); }";
-    let sizes = facts(&[("A", &[300, 300], Some(3e4)), ("B", &[300, 300], Some(3e4)), ("D", &[300, 300], Some(3e4))]);
-    assert_eq!(planned(text, &sizes), ["as written"]);
-    // A sum may have no term at an entry that a temporary stores.
+    let of = |name: &'static str| (name, &[300, 300][..], Some(3e4));
+    let made = planned(text, &facts(&[of("A"), of("B"), of("D")]));
+    assert!(made.len() == 2 && made[0].starts_with("let t_") && made[0].contains(": f64 [dense, compressed] ="), "{made:?}");
+    let sizes = facts(&[("A", &[300, 300], Some(3e4)), ("B", &[300, 300], Some(3e4))]);
+    // The sums of rows: without entries for those that have none, or none at all.
     let text = "fn f(A: csr, B: csr, x: dense) -> C: csr {
         C(i, j) = A(i, j) * B(i, k) * B(k, l) * x(l);
     }";
-    assert_eq!(planned(text, &sizes), ["as written"]);
+    let made = planned(text, &sizes);
+    assert!(made.iter().all(|line| !line.starts_with("let") || !line.contains("f64 [dense] =")), "{made:?}");
 }
 
 #[test]
@@ -203,6 +206,30 @@ fn copies_are_asked_for_where_they_pay() {
     assert!(super::text(&with_copy.kernel).contains("copy(X(k, "), "{}", super::text(&with_copy.kernel));
     let once = plan(&kernel(text), &Facts { calls: 1.0, ..sizes });
     assert!(once.is_none_or(|once| !super::text(&once.kernel).contains("copy")));
+}
+
+#[test]
+fn sums_are_inside_of_loops_where_temporaries_would_be_large() {
+    let text = "fn f(X: csf, U: dense, V: dense, W: dense) -> Y: dense {
+        Y(l, p, q, r) = X(i, j, k, l) * U(i, p) * V(j, q) * W(k, r);
+    }";
+    let mut sizes = facts(&[
+        ("X", &[183, 2400, 887, 1410], Some(1.4e6)),
+        ("U", &[183, 4], None),
+        ("V", &[2400, 4], None),
+        ("W", &[887, 4], None),
+    ]);
+    let x = sizes.tensors.get_mut("X").expect("it is there");
+    // Modes i, j, k, l.
+    let known = [(0b1001, 4e4), (0b1011, 3e5), (0b0011, 4e4), (0b0111, 1.3e6), (0b1110, 1.2e6), (0b0110, 1e6), (0b0101, 1e5)];
+    x.distinct = known.map(|(modes, count)| (modes, Known::measured(count))).into();
+    let expected = ["Y(l, p, q, r) = sum(i)(sum(j)(sum(k)(X(i, j, k, l) * W(k, r)) * V(j, q)) * U(i, p));"];
+    assert_eq!(planned(text, &sizes), expected);
+    let fused = plan(&kernel(text), &sizes).expect("there is a plan");
+    let orders = ["copy(X(l, i, j, k));", "reorder(l, i, p, q, r);", "reorder(l, i, j, q, r);", "reorder(l, i, j, k, r);"];
+    let text = super::text(&fused.kernel);
+    assert!(orders.iter().all(|order| text.contains(order)), "{text}");
+    assert!(fused.others.iter().any(|other| other.cost.memory > 1e6 && other.text.contains("let t_")), "{fused:?}");
 }
 
 #[test]
@@ -364,4 +391,16 @@ fn schedules_say_whether_there_is_a_plan() {
     assert!(planned.is_none() && warning.is_none());
     let (planned, _) = of(&text("plan(memory: 4e6);"));
     assert!(planned.is_some_and(|planned| planned.cost.memory <= 4e6));
+}
+
+#[test]
+fn temporaries_that_are_to_be_kept_are_made() {
+    let chain = |schedule: &str| {
+        let text = "fn f(A: csr, x: dense, b: dense) -> n: f64 { let p(i) = A(i, j) * x(j); n = p(i) * b(i); }";
+        notation::chain(&kernel(&format!("{text} {schedule}")), true, 8)
+    };
+    assert_eq!(chain("").links.len(), 1);
+    let kept = chain("schedule { plan(keep(p)); }");
+    assert!(kept.links.len() == 2 && kept.problems.is_empty());
+    assert!(!chain("schedule { plan(keep(q)); }").problems.is_empty());
 }

@@ -9,6 +9,7 @@ use super::cost::{self, Machine, Nest, Operand, Result, View};
 use super::estimate::Estimator;
 use super::sets::{Set, Vars, members, permutations};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// Products of more factors are cut greedily.
 const MOST_EXACT: usize = 12;
@@ -26,6 +27,12 @@ const MEMORY: f64 = (4u64 << 30) as f64;
 const KEPT: usize = 12;
 /// Temporaries of at most so many modes are compared up to the order of their modes.
 const MOST_PERMUTED: usize = 4;
+/// Of so many plans it is tried to have temporaries inside of loops.
+const MOST_FUSED: usize = 4;
+/// Temporaries of fewer bytes are in a core's cache wherever they are made.
+const SMALL: f64 = (64 << 10) as f64;
+/// The most bytes of a workspace inside of loops.
+const WORKSPACE: f64 = (256 << 10) as f64;
 
 /// A part of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +89,8 @@ pub(super) struct Tree {
     pub bytes: f64,
     /// Bytes of all temporaries.
     pub memory: f64,
+    /// The temporaries that are sums inside of the loops of what reads them, by number, and the order of the loops of each.
+    pub inside: Vec<(usize, Vec<usize>)>,
 }
 
 /// A temporary.
@@ -90,12 +99,30 @@ pub(super) struct Made {
     pub tree: Tree,
     pub result: Result,
     pub mask: Option<Mask>,
+    /// The same for what is the same up to names of index variables, where the product has factors that are the same.
+    twin: Option<String>,
+    /// The factors whose patterns bound the loops that make it.
+    live: Set,
     operand: Operand,
+}
+
+/// The loops of a nest with sums inside.
+#[derive(Debug, Clone, Default)]
+struct Loops {
+    order: Vec<usize>,
+    /// The time of its own loops.
+    time: f64,
+    operations: f64,
+    /// The time of the loops inside, with their workspaces.
+    more: f64,
+    /// What it took to make what is inside before.
+    saved: f64,
+    inside: Vec<(usize, Vec<usize>)>,
 }
 
 /// What is searched.
 pub(super) struct Search {
-    pub of: Estimator,
+    pub of: Rc<Estimator>,
     /// The factors.
     pub factors: Vec<Operand>,
     /// What tells factors from each other.
@@ -110,6 +137,10 @@ pub(super) struct Search {
     pub memory: Option<f64>,
     /// Whether no temporary may hold what the operands have no entry for.
     pub keeps_patterns: bool,
+    /// Whether temporaries may be sums inside of the loops of what reads them.
+    pub may_fuse: bool,
+    /// Whether trees are searched for that are best with sparse temporaries inside of loops, where they need not be kept.
+    pub keeps_nothing: bool,
     made: BTreeMap<usize, Made>,
     /// Nests whose cost was estimated.
     pub visited: usize,
@@ -124,7 +155,7 @@ impl Search {
         machine: Machine,
     ) -> Self {
         Self {
-            of,
+            of: Rc::new(of),
             factors,
             shapes: Vec::new(),
             mask,
@@ -133,6 +164,27 @@ impl Search {
             machine,
             memory: None,
             keeps_patterns: false,
+            may_fuse: false,
+            keeps_nothing: false,
+            made: BTreeMap::new(),
+            visited: 0,
+        }
+    }
+
+    /// The same search before anything is found.
+    pub(super) fn again(&self) -> Self {
+        Self {
+            of: self.of.clone(),
+            factors: self.factors.clone(),
+            shapes: self.shapes.clone(),
+            mask: self.mask.clone(),
+            copied: self.copied.clone(),
+            result: self.result.clone(),
+            machine: self.machine,
+            memory: self.memory,
+            keeps_patterns: self.keeps_patterns,
+            may_fuse: self.may_fuse,
+            keeps_nothing: self.keeps_nothing,
             made: BTreeMap::new(),
             visited: 0,
         }
@@ -140,7 +192,7 @@ impl Search {
 
     /// The same with everything as large as it may be.
     pub(super) fn pessimistic(mut self) -> Self {
-        self.of.is_pessimistic = true;
+        self.of = Rc::new(self.of.pessimistic());
         self
     }
 
@@ -154,7 +206,7 @@ impl Search {
             let Made { tree, result, mask, .. } = other.made(number).clone();
             let tree = self.tree(&tree.parts, Some(&result), mask.as_ref())?;
             let made = self.temporary_of(tree, result, mask);
-            self.made.insert(number, made);
+            self.keep(number, made);
         }
         let mut tree = self.tree(&tree.parts, None, None)?;
         self.complete(&mut tree);
@@ -164,10 +216,7 @@ impl Search {
     /// Reads a factor from a copy whose levels are in another order.
     pub(super) fn read_copy(&mut self, factor: usize, levels: Vec<usize>) {
         let view = &mut self.factors[factor].views[0];
-        view.walked = levels.iter().fold(0, |all, &level| all | 1 << level);
-        view.last = levels.last().copied();
-        view.may_be_copied = false;
-        view.levels.clone_from(&levels);
+        *view = View { may_be_copied: false, ..view.copied(&levels) };
         self.copied = Some((factor, levels));
     }
 
@@ -183,6 +232,52 @@ impl Search {
     fn open(&self, set: Set) -> Vars {
         let target = self.result.levels.iter().fold(0, |all: Vars, &level| all | 1 << level);
         self.vars(set) & (target | self.vars(self.all() & !set))
+    }
+
+    /// Remembers a temporary.
+    fn keep(&mut self, number: usize, made: Made) {
+        self.made.insert(number, made);
+        if self.has_twins() {
+            let key = self.node(number).key;
+            self.made.entry(number).and_modify(|made| made.twin = Some(key));
+        }
+    }
+
+    /// Whether two factors read the same.
+    fn has_twins(&self) -> bool {
+        let is_twin = |(place, shape): (usize, &Shape)| self.shapes[..place].iter().any(|other| other.text == shape.text);
+        self.shapes.iter().enumerate().any(is_twin)
+    }
+
+    /// The parts of a tree that are made before, each once: two that are the same up to the names of index variables are one.
+    fn made_before(&self, parts: &[Part]) -> impl Iterator<Item = Option<&Made>> {
+        let made = |part: &Part| match part {
+            Part::Made(number) => Some(self.made.get(number)),
+            Part::Factor(_) => None,
+        };
+        let all: Vec<Option<&Made>> = parts.iter().filter_map(made).collect();
+        let is_new = |place: usize| {
+            let twin = |of: Option<&Made>| of.and_then(|made| made.twin.clone());
+            let own = twin(all[place]);
+            own.is_none() || all[..place].iter().all(|other| twin(*other) != own)
+        };
+        let new: Vec<bool> = (0..all.len()).map(is_new).collect();
+        all.into_iter().zip(new).filter(|(_, is_new)| *is_new).map(|(made, _)| made)
+    }
+
+    /// The time that it takes to make the parts of a tree.
+    fn time_before(&self, parts: &[Part]) -> f64 {
+        self.made_before(parts).map(|made| made.map_or(f64::INFINITY, |made| made.tree.time)).sum()
+    }
+
+    /// What the loops of some parts take at least.
+    fn least_time(&self, parts: &[Part]) -> f64 {
+        let (mut vars, mut live) = (0, 0);
+        for operand in self.operands(parts) {
+            vars |= operand.vars;
+            live |= operand.live;
+        }
+        cost::least(self.of.tuples(vars, live), self.machine)
     }
 
     /// A temporary by its number.
@@ -213,15 +308,17 @@ impl Search {
             let is_worth = if set.count_ones() == 1 { reduces } else { !is_outer || self.of.places(open) <= OUTER };
             if is_worth {
                 let [dense, sparse] = self.make(set);
-                self.made.extend(dense.map(|made| (number(set, false), made)));
-                self.made.extend(sparse.map(|made| (number(set, true), made)));
+                for (made, is_sparse) in [(dense, false), (sparse, true)] {
+                    if let Some(made) = made {
+                        self.keep(number(set, is_sparse), made);
+                    }
+                }
             }
         }
         let mut found: Vec<Tree> = Vec::new();
         let least = std::cell::Cell::new(f64::INFINITY);
         self.candidates(all, &mut |search, parts| {
-            let before: f64 = parts.iter().map(|part| search.time_of(*part)).sum();
-            if before >= least.get() {
+            if search.time_before(parts) + search.least_time(parts) >= least.get() {
                 return;
             }
             if let Some(tree) = search.tree(parts, None, None) {
@@ -232,8 +329,125 @@ impl Search {
             }
         });
         found.iter_mut().for_each(|tree| self.complete(tree));
+        let fused: Vec<Tree> = found.iter().take(MOST_FUSED).filter_map(|tree| self.fused(tree)).collect();
+        if self.keeps_nothing {
+            found.clear();
+        }
+        found.extend(fused);
         found.sort_by(|a, b| a.time.total_cmp(&b.time));
         found
+    }
+
+    /// The same with temporaries as sums inside of the loops of what reads them, where that takes less time: in memory there is
+    /// only what one iteration of the loops that both have needs.
+    fn fused(&self, tree: &Tree) -> Option<Tree> {
+        let is_possible = self.may_fuse && self.result.stored == 0 && self.mask.is_none() && !tree.nest.reads_copies;
+        is_possible.then_some(())?;
+        let mut numbers = Vec::new();
+        self.numbers(tree, &mut numbers);
+        let key = |number: usize| self.made(number).twin.as_ref();
+        let is_once = |number: usize| {
+            let is_same = |other: &&usize| **other == number || key(number).is_some() && key(**other) == key(number);
+            numbers.iter().filter(is_same).count() == 1
+        };
+        let mut nest = tree.nest.clone();
+        nest.time -= self.time_to_copy();
+        let loops = self.inside(&tree.parts, &self.result, &nest, 0, &is_once);
+        (!loops.inside.is_empty()).then_some(())?;
+        let mut fused = tree.clone();
+        for (number, _) in &loops.inside {
+            let made = self.made(*number);
+            let node = self.node(*number);
+            fused.nodes.retain(|other| other.key != node.key);
+            fused.time -= made.tree.nest.time;
+            fused.bytes -= 2.0 * node.memory;
+            fused.memory -= node.memory;
+        }
+        let instead = loops.time + loops.more - (nest.time - nest.kept);
+        fused.time += instead;
+        fused.nest.time += instead;
+        fused.nest.operations = loops.operations;
+        fused.operations = fused.nest.operations + fused.nodes.iter().map(|node| node.nest.operations).sum::<f64>();
+        fused.nest.order = loops.order;
+        fused.inside = loops.inside;
+        (fused.time < tree.time).then_some(fused)
+    }
+
+    /// The loops of a nest with those parts inside that are cheaper there than made before. Its first loops stay where they are.
+    fn inside(
+        &self,
+        parts: &[Part],
+        result: &Result,
+        nest: &Nest,
+        fixed: usize,
+        is_once: &dyn Fn(usize) -> bool,
+    ) -> Loops {
+        let mut loops = Loops {
+            order: nest.order.clone(),
+            time: nest.time - nest.kept,
+            operations: nest.operations,
+            ..Loops::default()
+        };
+        let mut fixed = fixed;
+        let operands = self.operands(parts);
+        for part in parts {
+            let Part::Made(number) = *part else { continue };
+            let made = self.made(number);
+            let own = &made.tree.nest;
+            let bytes = made.operand.views[0].entries * made.result.bytes;
+            if made.mask.is_some() || own.reads_copies || !is_once(number) || bytes < SMALL {
+                continue;
+            }
+            let vars = made.result.levels.iter().fold(0, |all: Vars, &level| all | 1 << level);
+            if own.order.iter().all(|&variable| vars >> variable & 1 == 1) {
+                // Nothing is summed.
+                continue;
+            }
+            let longest = own.order.iter().take_while(|&&variable| vars >> variable & 1 == 1).count();
+            let mut best: Option<(Nest, Loops, usize)> = None;
+            for shared in (1..=longest).rev() {
+                let prefix = &own.order[..shared];
+                let inner = prefix.iter().fold(vars, |rest, variable| rest & !(1 << variable));
+                let elements = self.of.places(inner);
+                let agrees = loops.order.iter().zip(prefix).take(fixed).all(|(a, b)| a == b);
+                if made.result.stored & inner != 0 || elements * made.result.bytes > WORKSPACE || !agrees {
+                    continue;
+                }
+                let rest = loops.order.iter().skip(shared.min(fixed)).copied();
+                let order: Vec<usize> = match shared <= fixed {
+                    true => loops.order.clone(),
+                    false => prefix.iter().copied().chain(rest.filter(|variable| !prefix.contains(variable))).collect(),
+                };
+                let Some(around) = cost::nest_in_order(&self.of, &operands, result, self.machine, &order) else {
+                    continue;
+                };
+                let mut inside = self.inside(&made.tree.parts, &made.result, own, shared, is_once);
+                // Both have the loops that they share in the same order.
+                let common = |order: &[usize]| order.iter().copied().filter(|v| vars >> v & 1 == 1).collect::<Vec<_>>();
+                if common(&order) != common(&inside.order) {
+                    continue;
+                }
+                let walked = prefix.iter().fold(0, |all, variable| all | 1 << variable);
+                inside.more += cost::workspace(elements, self.of.tuples(walked, made.live), self.machine);
+                let total = |around: &Nest, inside: &Loops| around.time + inside.time + inside.more - inside.saved;
+                if best.as_ref().is_none_or(|(nest, loops, _)| total(&around, &inside) < total(nest, loops)) {
+                    best = Some((around, inside, shared));
+                }
+            }
+            let Some((around, inside, shared)) = best else { continue };
+            let before = loops.time + own.time;
+            if around.time + inside.time + inside.more - inside.saved < before {
+                loops.order = around.order;
+                loops.time = around.time;
+                loops.operations += inside.operations;
+                loops.more += inside.time + inside.more;
+                loops.saved += inside.saved + own.time;
+                loops.inside.push((number, inside.order));
+                loops.inside.extend(inside.inside);
+                fixed = fixed.max(shared);
+            }
+        }
+        loops
     }
 
     /// A tree of many factors: of the parts that share an index, those two are joined first whose temporary is smallest beside what
@@ -266,7 +480,7 @@ impl Search {
                 .map(|is_sparse| (number(set, is_sparse), self.temporary(set, &[a.1, b.1], is_sparse, None)));
             let made = made.into_iter().filter_map(|(number, made)| Some((number, made?)));
             let (number, made) = made.min_by(|a, b| a.1.tree.time.total_cmp(&b.1.tree.time))?;
-            self.made.insert(number, made);
+            self.keep(number, made);
             parts.push((set, Part::Made(number)));
         }
         let parts: Vec<Part> = parts.into_iter().map(|(_, part)| part).collect();
@@ -284,12 +498,25 @@ impl Search {
         tree.bytes = nests().map(|nest| nest.bytes).sum();
         tree.memory = tree.nodes.iter().fold(0.0, |sum, node| sum + node.memory);
         if let Some((factor, levels)) = &self.copied {
-            let entries: f64 = self.factors[*factor].views.iter().map(|view| view.entries).sum();
-            let time = cost::copy(entries, self.machine);
+            let time = self.time_to_copy();
             tree.nest.time += time;
             tree.time += time;
-            tree.memory += entries * (self.result.bytes + 4.0 * levels.len() as f64);
+            tree.memory += self.entries(*factor) * (self.result.bytes + 4.0 * levels.len() as f64);
         }
+    }
+
+    fn entries(&self, factor: usize) -> f64 {
+        self.factors[factor].views.iter().map(|view| view.entries).sum()
+    }
+
+    /// Whether temporaries may be so large that it matters where they are.
+    pub(super) fn has_large_temporaries(&self) -> bool {
+        (0..self.factors.len()).any(|factor| self.entries(factor) * self.result.bytes >= SMALL)
+    }
+
+    /// What it costs in each call to have a factor sorted.
+    pub(super) fn time_to_copy(&self) -> f64 {
+        self.copied.as_ref().map_or(0.0, |(factor, _)| cost::copy(self.entries(*factor), self.machine))
     }
 
     /// The temporaries of a tree, each once.
@@ -304,6 +531,17 @@ impl Search {
             }
         }
         nodes
+    }
+
+    /// What tells a tree from others, whatever it costs: its parts, and those of each temporary.
+    pub(super) fn outline(&self, tree: &Tree) -> Vec<(usize, Vec<Part>, Option<usize>)> {
+        let mut numbers = Vec::new();
+        self.numbers(tree, &mut numbers);
+        let made = |number: usize| {
+            let made = self.made(number);
+            (number, made.tree.parts.clone(), made.mask.as_ref().map(|mask| mask.factor))
+        };
+        numbers.into_iter().map(made).chain([(usize::MAX, tree.parts.clone(), None)]).collect()
     }
 
     /// The numbers of the temporaries of a tree, each behind those that it reads.
@@ -404,13 +642,6 @@ impl Search {
         }
     }
 
-    fn time_of(&self, part: Part) -> f64 {
-        match part {
-            Part::Factor(_) => 0.0,
-            Part::Made(number) => self.made.get(&number).map_or(f64::INFINITY, |made| made.tree.time),
-        }
-    }
-
     /// The ways to cut a set.
     fn candidates(&mut self, set: Set, visit: &mut dyn FnMut(&mut Self, &[Part])) {
         let factors = |set: Set| members(set.into()).map(Part::Factor);
@@ -488,7 +719,7 @@ impl Search {
         let mut best: [Option<Made>; 2] = [None, None];
         let masks: Vec<Option<Mask>> = [None].into_iter().chain(self.masks(set).into_iter().map(Some)).collect();
         self.candidates(set, &mut |search, parts| {
-            let before: f64 = parts.iter().map(|part| search.time_of(*part)).sum();
+            let before = search.time_before(parts) + search.least_time(parts);
             for (best, is_sparse) in best.iter_mut().zip([false, true]) {
                 for mask in &masks {
                     if best.as_ref().is_none_or(|best| before < best.tree.time)
@@ -542,7 +773,7 @@ impl Search {
         let places = self.of.places(open);
         // Which entries a sparse result has depends on all patterns that its loops walk.
         let chosen = live & !mask.map_or(0, |mask| mask.operand.live);
-        let keeps = !self.keeps_patterns || chosen == 0;
+        let keeps = !self.keeps_patterns || chosen == 0 || mask.is_none() && self.stores_the_join(&result, live);
         let is_possible = match is_sparse {
             true => result.stored != 0,
             false => places * result.bytes <= self.memory.unwrap_or(MEMORY) / 4.0,
@@ -560,6 +791,15 @@ impl Search {
         Some(self.temporary_of(tree, result, mask.cloned()))
     }
 
+    /// Whether a temporary has an entry exactly where the join of its factors' patterns has one: then what is multiplied with it later
+    /// has the entries of the whole product.
+    fn stores_the_join(&self, result: &Result, live: Set) -> bool {
+        let stored = if result.stored == 0 { 0 } else { cost::stored_part(result) };
+        let open = result.levels.iter().fold(0, |all: Vars, &level| all | 1 << level);
+        let is_stored = |vars: Vars| vars & open != 0 && vars & open & !stored == 0;
+        members(live.into()).flat_map(|factor| &self.of.patterns[factor]).all(|pattern| is_stored(pattern.vars))
+    }
+
     /// A temporary as an operand.
     fn temporary_of(&self, tree: Tree, result: Result, mask: Option<Mask>) -> Made {
         let operands = self.operands(&tree.parts);
@@ -567,11 +807,11 @@ impl Search {
         live |= mask.as_ref().map_or(0, |mask| mask.operand.live);
         let vars = result.levels.iter().fold(0, |all: Vars, &level| all | 1 << level);
         let entries = cost::elements(&self.of, &result, live, vars);
-        let live = if result.stored == 0 { 0 } else { live };
+        let bounding = if result.stored == 0 { 0 } else { live };
         let (levels, walked, last) = (result.levels.clone(), result.stored, result.levels.last().copied());
         let view = View { levels, walked, last, entries, ..View::default() };
-        let operand = Operand { vars, views: vec![view], live };
-        Made { tree, result, mask, operand }
+        let operand = Operand { vars, views: vec![view], live: bounding };
+        Made { tree, result, mask, twin: None, live, operand }
     }
 
     /// The levels of a temporary: first those that store coordinates, in the order in which an operand has them; then those that
@@ -609,31 +849,29 @@ impl Search {
         let result = temporary.unwrap_or(&self.result);
         let mut nest = cost::nest(&self.of, &operands, result, self.machine);
         if let Some(mask) = mask.filter(|mask| !mask.is_whole) {
-            let entries = self.factors[mask.factor].views.iter().map(|view| view.entries).sum();
-            nest.time += cost::pattern(entries);
+            nest.time += cost::pattern(self.entries(mask.factor));
         }
         let live = operands.iter().fold(0, |all, operand| all | operand.live);
         let own = temporary.map_or(0.0, |result| {
             let target = result.levels.iter().fold(0, |all: Vars, &level| all | 1 << level);
             cost::elements(&self.of, result, live, target) * result.bytes
         });
+        let is_inside = self.keeps_nothing && temporary.is_some_and(|result| result.stored != 0);
         let mut tree = Tree {
             parts: parts.to_vec(),
             nodes: Vec::new(),
-            time: nest.time,
+            time: if is_inside { nest.time - nest.kept } else { nest.time },
             operations: nest.operations,
             bytes: nest.bytes,
             memory: own,
+            inside: Vec::new(),
             nest,
         };
-        for part in parts {
-            if let Part::Made(number) = part {
-                let made = &self.made(*number).tree;
-                tree.time += made.time;
-                tree.operations += made.operations;
-                tree.bytes += made.bytes;
-                tree.memory += made.memory;
-            }
+        for made in self.made_before(parts).flatten().map(|made| &made.tree) {
+            tree.time += made.time;
+            tree.operations += made.operations;
+            tree.bytes += made.bytes;
+            tree.memory += made.memory;
         }
         (tree.memory <= self.memory.unwrap_or(MEMORY)).then_some(tree)
     }

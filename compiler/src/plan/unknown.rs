@@ -117,11 +117,17 @@ pub(super) fn site(of: Place<'_>, scenarios: &[Sizes<'_>]) -> Option<Site> {
     let mut searches = scenarios.iter().map(|sizes| search(of, sizes)).collect::<Option<Vec<_>>>()?;
     let written: Vec<_> = searches.iter_mut().map(|search| search.written()).collect();
     // What a tree costs in each scenario.
-    let mut replays = scenarios.iter().map(|sizes| search(of, sizes)).collect::<Option<Vec<Search>>>()?;
+    let mut replays: Vec<Search> = searches.iter().map(Search::again).collect();
+    let mut seen = Vec::new();
     let mut best: Option<(f64, usize, Tree)> = None;
     for number in 0..SEARCHED.min(searches.len()) {
         let candidates = searches[number].best().into_iter().filter(|tree| tree.parts != written[number].parts);
         for tree in candidates.take(CANDIDATES) {
+            let outline = searches[number].outline(&tree);
+            if seen.contains(&outline) {
+                continue;
+            }
+            seen.push(outline);
             let ratios = replays.iter_mut().zip(&written).map(|(replay, written)| {
                 let replayed = replay.replay(&searches[number], &tree)?;
                 Some(replayed.time / written.time).filter(|ratio| *ratio <= NEVER)

@@ -18,28 +18,44 @@ pub(super) struct Writer {
     made: Vec<(String, TensorId, Vec<usize>, Vec<usize>)>,
     /// The copies that statements read: the number of a statement, the tensor, and the variables of its levels.
     copies: Vec<(usize, TensorId, Vec<IndexVariable>)>,
-    /// Those that the next statement reads.
+    /// The orders of loops that statements ask for.
+    orders: Vec<(usize, Vec<IndexVariable>)>,
+    /// What the next statement asks for.
+    next: Next,
+}
+
+/// What a statement asks of its loops.
+#[derive(Default)]
+struct Next {
+    /// The copies that it reads.
     read: Vec<(TensorId, Vec<IndexVariable>)>,
+    /// The orders of its nests.
+    orders: Vec<Vec<IndexVariable>>,
 }
 
 impl Writer {
     /// The kernel without its statements.
     pub(super) fn new(kernel: &Kernel) -> Self {
         let kernel = Kernel { statements: Vec::new(), ..kernel.clone() };
-        Self { kernel, made: Vec::new(), copies: Vec::new(), read: Vec::new() }
+        Self { kernel, made: Vec::new(), copies: Vec::new(), orders: Vec::new(), next: Next::default() }
     }
 
     /// Adds a statement.
     pub(super) fn push(&mut self, statement: Assignment) {
         let place = self.kernel.statements.len();
-        let read = std::mem::take(&mut self.read);
+        let Next { read, orders } = std::mem::take(&mut self.next);
         self.copies.extend(read.into_iter().map(|(tensor, levels)| (place, tensor, levels)));
+        self.orders.extend(orders.into_iter().map(|order| (place, order)));
         self.kernel.statements.push(statement);
     }
 
     /// The value of a tree, which is what a statement assigns, or part of it; statements are added for what is made before.
     pub(super) fn value(&mut self, search: &Search, product: &Product, tree: &Tree, target: &Access) -> Expr {
-        let value = self.combination(search, product, tree, product.free(), target.span);
+        if !tree.inside.is_empty() {
+            let nests = [&tree.nest.order].into_iter().chain(tree.inside.iter().map(|(_, order)| order));
+            self.next.orders.extend(nests.map(|order| order.iter().copied().map(IndexVariable).collect()));
+        }
+        let value = self.combination(search, product, (tree, &tree.inside), product.free(), target.span);
         product.scalars.iter().rev().fold(value, |value, scalar| match value {
             Expr::Reduce(plus, variables, body) => {
                 Expr::Reduce(plus, variables, Box::new(times(product, scalar.clone(), *body)))
@@ -48,10 +64,17 @@ impl Writer {
         })
     }
 
-    fn combination(&mut self, search: &Search, product: &Product, tree: &Tree, open: Vars, span: Span) -> Expr {
+    /// The factors and temporaries of a tree multiplied and summed up, with sums for the temporaries that are inside.
+    fn combination(
+        &mut self,
+        search: &Search,
+        product: &Product,
+        (tree, inside): (&Tree, &[(usize, Vec<usize>)]),
+        open: Vars,
+        span: Span,
+    ) -> Expr {
         let mut vars: Vars = 0;
         let mut value: Option<Expr> = None;
-        let mut read = Vec::new();
         for part in search.ordered(&tree.parts) {
             let factor = match part {
                 Part::Factor(factor) => {
@@ -60,12 +83,20 @@ impl Writer {
                     if let (Expr::Access(access), Some((_, levels))) =
                         (&expr, search.copied.as_ref().filter(|(copied, _)| *copied == factor))
                     {
-                        read.push((access.tensor, levels.iter().copied().map(IndexVariable).collect()));
+                        self.next.read.push((access.tensor, levels.iter().copied().map(IndexVariable).collect()));
                     }
                     expr
                 }
+                Part::Made(number) if inside.iter().any(|(other, _)| *other == number) => {
+                    let made = search.made(number);
+                    let own = made.result.levels.iter().fold(0, |all, &level| all | 1 << level);
+                    vars |= own;
+                    self.combination(search, product, (&made.tree, inside), own, span)
+                }
                 Part::Made(number) => {
+                    let next = std::mem::take(&mut self.next);
                     let access = self.temporary(search, product, number, span);
+                    self.next = next;
                     vars |= access.indices.iter().fold(0, |all, index| all | 1 << index.0);
                     Expr::Access(access)
                 }
@@ -75,7 +106,6 @@ impl Writer {
                 Some(value) => times(product, value, factor),
             });
         }
-        self.read.extend(read);
         let value = value.expect("a tree has parts");
         let is_reduced = |variable: &usize| (vars & !open) >> *variable & 1 == 1;
         let reduced: Vec<IndexVariable> =
@@ -94,10 +124,10 @@ impl Writer {
         let made = search.made(number);
         let modes = made.result.levels.clone();
         let open = modes.iter().fold(0, |all, &level| all | 1 << level);
-        let value = self.combination(search, product, &made.tree, open, span);
-        let read = std::mem::take(&mut self.read);
+        let value = self.combination(search, product, (&made.tree, &[]), open, span);
+        let next = std::mem::take(&mut self.next);
         let mask = made.mask.as_ref().map(|mask| self.mask(product, mask, span));
-        self.read = read;
+        self.next = next;
         let access = self.make(product, &modes, made.result.stored, value, mask, span);
         self.made.push((node.key, access.tensor, modes, node.arrangement));
         access
@@ -173,15 +203,26 @@ impl Writer {
         let before: Vec<Vec<IndexVariable>> =
             self.kernel.statements.iter().map(|statement| statement.variables(&self.kernel.variables)).collect();
         self.kernel.renumber_variables();
+        let names = |statement: usize, variables: &[IndexVariable]| {
+            let after = self.kernel.statements[statement].variables(&self.kernel.variables);
+            let own = |variable: &IndexVariable| before[statement].iter().position(|other| other == variable);
+            let names = variables.iter().filter_map(own).map(|place| self.kernel.variable(after[place]));
+            names.collect::<Vec<_>>().join(", ")
+        };
+        let copies = self.copies.iter().map(|(statement, tensor, levels)| {
+            let name = &self.kernel.tensor(*tensor).name;
+            (*statement, format!("copy({name}({})); ", names(*statement, levels)))
+        });
+        let orders = self.orders.iter();
+        let orders = orders.map(|(statement, order)| (*statement, format!("reorder({}); ", names(*statement, order))));
+        let asked: Vec<(usize, String)> = copies.chain(orders).collect();
         let mut schedule = String::new();
-        for (statement, tensor, levels) in &self.copies {
-            let made = &self.kernel.statements[*statement];
-            let after = made.variables(&self.kernel.variables);
-            let own = |level: &IndexVariable| before[*statement].iter().position(|other| other == level);
-            let names: Vec<&str> =
-                levels.iter().filter_map(own).map(|place| self.kernel.variable(after[place])).collect();
-            let (scope, name) = (&self.kernel.tensor(made.target.tensor).name, &self.kernel.tensor(*tensor).name);
-            schedule.push_str(&format!("on {scope} {{ copy({name}({})); }} ", names.join(", ")));
+        for statement in 0..self.kernel.statements.len() {
+            let own: String = asked.iter().filter(|(of, _)| *of == statement).map(|(_, text)| text.as_str()).collect();
+            if !own.is_empty() {
+                let target = self.kernel.statements[statement].target.tensor;
+                schedule.push_str(&format!("on {} {{ {own}}} ", self.kernel.tensor(target).name));
+            }
         }
         if let Ok(copies) = parse_schedule(&format!("schedule {{ {schedule}}}"))
             && !schedule.is_empty()

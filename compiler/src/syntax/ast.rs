@@ -321,6 +321,25 @@ pub enum Index {
     },
 }
 
+impl Directive {
+    /// The temporary that `plan(keep(T))` has made, whatever plans do with the rest.
+    pub fn kept(&self) -> Option<&Ident> {
+        let [Expr { kind, .. }] = &self.arguments[..] else { return None };
+        let of = match kind {
+            ExprKind::Call(name, arguments) if name.name == "keep" => arguments.first().filter(|_| arguments.len() == 1),
+            ExprKind::Access(Access { name, indices, .. }) if name.name == "keep" => match &indices[..] {
+                [Index::Expr(of)] => Some(of),
+                _ => None,
+            },
+            _ => None,
+        };
+        match &of?.kind {
+            ExprKind::Name(name) if self.name.name == "plan" => Some(name),
+            _ => None,
+        }
+    }
+}
+
 /// An expression and where it stands.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expr {

@@ -240,7 +240,7 @@ schedule { deterministic(); }",
         name: "plan",
         arguments: &[ExpressionOr],
         example: "plan(as_written)",
-        asks: "statements computed as they are written: no sums pushed into products, and no temporaries but those of the text. `plan(memory: 1e9)` has plans whose temporaries take so many bytes at most",
+        asks: "statements computed as they are written: no sums pushed into products, and no temporaries but those of the text. `plan(memory: 1e9)` has plans whose temporaries take so many bytes at most, `plan(keep(T))` has a temporary of the text made",
         kernel: "fn product(A: csr, B: csr, x: dense) -> y: dense { y(i) = A(i, j) * B(j, k) * x(k); }
 schedule { plan(as_written); }",
     },

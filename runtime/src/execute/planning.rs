@@ -1,12 +1,13 @@
 //! Where the planner is asked: with what is known of the inputs, or of the text alone.
 
 use super::options::{Planning, ProgramOptions};
-use crate::measure::tensor_facts;
+use crate::measure::{tensor_facts, tensor_facts_at_once, time_to_count};
 use crate::tensor::AnyTensor;
 use spc_compiler::concrete::{self, TensorKind};
 use spc_compiler::notation;
-use spc_compiler::plan::{self, Facts, Known, Planned, TensorFacts};
+use spc_compiler::plan::{self, Facts, Known, Modes, Planned, TensorFacts};
 use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 
 /// The plan for a kernel of which extents are known by name.
 pub(super) fn by_text(
@@ -20,7 +21,7 @@ pub(super) fn by_text(
 }
 
 /// The plan for a kernel with these inputs in the order of its interface. Entries are looked at only where there is something to
-/// plan.
+/// plan, and where the kernel takes much longer than that.
 pub(super) fn by_data(
     kernel: &notation::Kernel,
     interface: &concrete::Kernel,
@@ -34,16 +35,59 @@ pub(super) fn by_data(
     let wanted = plan::wanted(kernel)?;
     let none = BTreeSet::new();
     let names = interface.tensors.iter().filter(|tensor| tensor.kind == TensorKind::Input).map(|tensor| &tensor.name);
-    let measured =
-        |(name, tensor): (&String, &AnyTensor)| (name.clone(), tensor_facts(tensor, wanted.get(name).unwrap_or(&none)));
+    let inputs: Vec<(&String, &AnyTensor)> = names.zip(inputs).collect();
+    let sets = |name: &String| wanted.get(name).unwrap_or(&none);
     let named = interface.extents.iter().zip(extents).flat_map(|(known, &extent)| {
         let names = known.written.iter().chain([&known.name]);
         names.map(move |name| (name.clone(), extent))
     });
-    let facts = Facts::stated(kernel, &named.collect::<Vec<_>>());
-    let facts = facts.measured(kernel, names.zip(inputs).map(measured));
-    let facts = options.planning(facts);
-    plan::plan(kernel, &facts).map(|planned| (planned, facts))
+    let stated = Facts::stated(kernel, &named.collect::<Vec<_>>());
+    let facts = |of: &dyn Fn(&AnyTensor, &BTreeSet<Modes>) -> TensorFacts| {
+        let measured = inputs.iter().map(|(name, tensor)| ((*name).clone(), of(tensor, sets(name))));
+        options.planning(stated.clone().measured(kernel, measured))
+    };
+    let at_once = facts(&tensor_facts_at_once);
+    let (planned, time) = cached(kernel, &at_once);
+    let counting: f64 = inputs.iter().map(|(name, tensor)| time_to_count(tensor, sets(name))).sum();
+    let worth = (WORTH * time * at_once.calls).max(LEAST);
+    if counting == 0.0 || counting > worth {
+        return planned.map(|planned| (planned, at_once));
+    }
+    let facts = facts(&tensor_facts);
+    cached(kernel, &facts).0.map(|planned| (planned, facts))
+}
+
+/// Entries are counted where that takes at most this part of the time of the kernel, or so many nanoseconds.
+const WORTH: f64 = 0.05;
+const LEAST: f64 = 1e5;
+
+/// So many plans are remembered.
+const REMEMBERED: usize = 64;
+
+/// A plan, what it was made for, and the time of a call.
+struct Made {
+    kernel: notation::Kernel,
+    facts: Facts,
+    planned: (Option<Planned>, f64),
+}
+
+static PLANS: Mutex<Vec<Made>> = Mutex::new(Vec::new());
+
+/// A plan, made once for a kernel and facts that are as good as the same.
+fn cached(kernel: &notation::Kernel, facts: &Facts) -> (Option<Planned>, f64) {
+    let rounded = facts.rounded();
+    let plans = || PLANS.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_it = |made: &&Made| made.facts == rounded && made.kernel == *kernel;
+    if let Some(made) = plans().iter().find(is_it) {
+        return made.planned.clone();
+    }
+    let planned = plan::plan_and_time(kernel, facts);
+    let mut plans = plans();
+    if plans.len() == REMEMBERED {
+        plans.remove(0);
+    }
+    plans.push(Made { kernel: kernel.clone(), facts: rounded, planned: planned.clone() });
+    planned
 }
 
 /// The kernel that a plan makes of another, or that itself.

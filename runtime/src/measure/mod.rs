@@ -25,5 +25,6 @@ mod summary;
 pub use bandwidth::{Effort, Machine, Point};
 pub use caches::{Cache, caches};
 pub use facts::tensor_facts;
+pub(crate) use facts::{tensor_facts_at_once, time_to_count};
 pub use sizes::{sizes, tensor_size};
 pub use summary::Summary;

@@ -25,6 +25,13 @@ const MOST_OPERANDS: usize = 8;
 /// The kernel without the temporaries that need not be made, and the reasons; without `fuse`, all are made.
 pub(super) fn inline(mut kernel: Kernel, fuse: bool, problems: &mut Diagnostics) -> (Kernel, Vec<Remark>) {
     let mut decisions = Vec::new();
+    for kept in kernel.schedule.iter().flat_map(|schedule| &schedule.directives).filter_map(Directive::kept) {
+        if !kernel.tensors.iter().any(|tensor| tensor.role == Role::Temporary && tensor.name == kept.name) {
+            let message = format!("there is no temporary `{}`", kept.name);
+            let problem = Diagnostic::new(codes::SCHEDULE_REFUSED, kept.span, message);
+            problems.push(problem.label("to be kept").help("name a tensor that `let` declares"));
+        }
+    }
     let mut place = 0;
     while place < kernel.statements.len() {
         let target = kernel.statements[place].target.tensor;
@@ -60,7 +67,8 @@ fn asked(kernel: &Kernel, name: &str) -> Option<(bool, Span)> {
     let mut directives = kernel.schedule.iter().flat_map(|schedule| &schedule.directives);
     let says = |directive: &&Directive| {
         let is_it = matches!(&directive.arguments[..], [argument] if matches!(&argument.kind, ExprKind::Name(of) if of.name == name));
-        is_it && matches!(directive.name.name.as_str(), "inline" | "materialize")
+        let is_kept = || directive.kept().is_some_and(|kept| kept.name == name);
+        is_it && matches!(directive.name.name.as_str(), "inline" | "materialize") || is_kept()
     };
     directives.rfind(says).map(|directive| (directive.name.name == "inline", directive.span))
 }
