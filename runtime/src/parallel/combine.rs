@@ -70,6 +70,25 @@ operators! {
     Any Or Monoid;
 }
 
+/// The smaller of a total, which is no NaN, and a value: of NaN, the total. Most processors have an instruction for it.
+///
+/// ```
+/// use spc::parallel::lesser;
+///
+/// assert_eq!(lesser(2.0, 1.0), 1.0);
+/// assert_eq!(lesser(2.0, f64::NAN), 2.0);
+/// ```
+#[inline(always)]
+pub fn lesser<T: PartialOrd>(total: T, value: T) -> T {
+    if value < total { value } else { total }
+}
+
+/// The larger of a total, which is no NaN, and a value: of NaN, the total.
+#[inline(always)]
+pub fn greater<T: PartialOrd>(total: T, value: T) -> T {
+    if value > total { value } else { total }
+}
+
 /// The types of elements that terms are of.
 pub trait Value: Copy + Default {
     /// Whether sums are rounded, so that long ones lose small terms.

@@ -9,6 +9,7 @@
 
 use super::Coordinate;
 use super::combine::{Op, Value};
+use super::half::Half;
 use std::arch::x86_64::*;
 use std::convert::identity;
 
@@ -64,8 +65,14 @@ pub trait Arithmetic: Copy {
     fn fold(self, op: Op) -> Self::Number;
 }
 
+/// Registers that elements of two bytes are converted to.
+pub trait OfHalves: Sized {
+    /// The first of sixteen.
+    fn of_halves<H: Half>(halves: __m256i) -> Self;
+}
+
 /// Numbers in the lanes of a register.
-pub trait Lanes: Lasting + Arithmetic {
+pub trait Lanes: Lasting + Arithmetic + OfHalves {
     /// How many lanes there are.
     const COUNT: usize;
 
@@ -721,8 +728,22 @@ unsafe fn store_narrow<T: InLane>(elements: *mut T, mask: u8, lanes: __m256i) {
 #[inline(always)]
 unsafe fn set_eight<T: InLane>(g: T, f: T, e: T, d: T, c: T, b: T, a: T, first: T) -> __m256i {
     let [g, f, e, d, c, b, a, first] = [g, f, e, d, c, b, a, first].map(T::in_lane);
-    // SAFETY: as above.
-    unsafe { _mm256_set_epi32(g, f, e, d, c, b, a, first) }
+    // SAFETY: as above. Numbers of one and two bytes go from memory into their places of a register.
+    unsafe {
+        match (size_of::<T>(), T::IS_SIGNED) {
+            (1, is_signed) => {
+                let [g, f, e, d, c, b, a, first] = [g, f, e, d, c, b, a, first].map(|number| number as i8);
+                let all = _mm_set_epi8(0, 0, 0, 0, 0, 0, 0, 0, g, f, e, d, c, b, a, first);
+                if is_signed { _mm256_cvtepi8_epi32(all) } else { _mm256_cvtepu8_epi32(all) }
+            }
+            (2, is_signed) => {
+                let [g, f, e, d, c, b, a, first] = [g, f, e, d, c, b, a, first].map(|number| number as i16);
+                let all = _mm_set_epi16(g, f, e, d, c, b, a, first);
+                if is_signed { _mm256_cvtepi16_epi32(all) } else { _mm256_cvtepu16_epi32(all) }
+            }
+            _ => _mm256_set_epi32(g, f, e, d, c, b, a, first),
+        }
+    }
 }
 
 /// The same of four.
@@ -771,6 +792,117 @@ unsafe fn gather_narrow<T: InLane>(mask: u8, at: __m256i, of: &[T]) -> __m256i {
             _ => (_mm256_mmask_i32gather_epi32::<2>(zero, mask, from, elements.cast()), _mm256_slli_epi32::<4>(beyond)),
         };
         extended::<T>(_mm256_srlv_epi32(words, behind))
+    }
+}
+
+macro_rules! no_halves {
+    ($($name:ident)*) => {
+        $(impl OfHalves for $name {
+            fn of_halves<H: Half>(_: __m256i) -> Self {
+                undefined()
+            }
+        })*
+    };
+}
+
+no_halves!(F64x8 F64x4 I64x8 I64x4 U64x8 U64x4 I32x8 I32x4 U32x8 U32x4 I8x8 I16x8 U8x8 U16x8 Boolx8);
+
+// SAFETY of all: as above.
+impl OfHalves for F32x4 {
+    #[inline(always)]
+    fn of_halves<H: Half>(halves: __m256i) -> Self {
+        unsafe {
+            let few = _mm256_castsi256_si128(halves);
+            Self(match H::IS_UPPER {
+                true => _mm_castsi128_ps(_mm_slli_epi32::<16>(_mm_cvtepu16_epi32(few))),
+                false => _mm_cvtph_ps(few),
+            })
+        }
+    }
+}
+
+impl OfHalves for F32x8 {
+    #[inline(always)]
+    fn of_halves<H: Half>(halves: __m256i) -> Self {
+        unsafe {
+            let few = _mm256_castsi256_si128(halves);
+            Self(match H::IS_UPPER {
+                true => _mm256_castsi256_ps(_mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(few))),
+                false => _mm256_cvtph_ps(few),
+            })
+        }
+    }
+}
+
+impl OfHalves for F32x16 {
+    #[inline(always)]
+    fn of_halves<H: Half>(halves: __m256i) -> Self {
+        unsafe {
+            Self(match H::IS_UPPER {
+                true => _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(halves))),
+                false => _mm512_cvtph_ps(halves),
+            })
+        }
+    }
+}
+
+/// At most sixteen elements of two bytes; zero behind them.
+#[inline(always)]
+pub fn load_halves<H: Half>(elements: &[H]) -> __m256i {
+    const { assert!(size_of::<H>() == 2) };
+    // SAFETY: elements beyond the last are not loaded.
+    unsafe { _mm256_maskz_loadu_epi16(lanes_of_length(elements.len()) as u16, elements.as_ptr().cast()) }
+}
+
+/// What an array has at coordinates, at most sixteen; zero behind them, and where a coordinate fills up, if some may.
+///
+/// # Panics
+/// When a coordinate lies beyond the array, or the array has more than [`GATHERED`] elements.
+#[inline(always)]
+pub fn gather_halves<H: Half, C: Coordinate>(of: &[H], coordinates: &[C], is_filled: bool) -> __m256i {
+    let (first, rest) = coordinates.split_at(coordinates.len().min(8));
+    let behind = match rest {
+        // SAFETY: the crate is compiled for processors that have these instructions.
+        [] => unsafe { _mm_setzero_si128() },
+        rest => gather_eight_halves(of, rest, is_filled),
+    };
+    let first = gather_eight_halves(of, first, is_filled);
+    // SAFETY: as above.
+    unsafe { _mm256_set_m128i(behind, first) }
+}
+
+/// The same of at most eight.
+#[inline(always)]
+fn gather_eight_halves<H: Half, C: Coordinate>(of: &[H], coordinates: &[C], is_filled: bool) -> __m128i {
+    const { assert!(size_of::<H>() == 2) };
+    if of.len() > GATHERED {
+        beyond(GATHERED);
+    }
+    let at = I32x8::places(coordinates, is_filled);
+    // SAFETY: all places are below the array's length, and below 2^31, when its elements are loaded, each as its two bytes. Coordinates
+    // are read where they are, once more, as for wider elements.
+    unsafe {
+        let all = lanes_of_length(coordinates.len()) as u8;
+        let mask = match is_filled {
+            true => _mm256_mask_cmpneq_epu32_mask(all, at, _mm256_set1_epi32(-1)),
+            false => all,
+        };
+        if _mm256_mask_cmpge_epu32_mask(mask, at, _mm256_set1_epi32(of.len() as i32)) != 0 {
+            beyond(of.len());
+        }
+        let elements: &[i16] = std::slice::from_raw_parts(of.as_ptr().cast(), of.len());
+        let is_near = of.len() <= NEAR;
+        match coordinates {
+            [_, _, _, _, _, _, _, _] if LOADS_ONE_BY_ONE && is_near && mask == all => {
+                let get = |lane: usize| *elements.get_unchecked((&raw const coordinates[lane]).read_volatile().place());
+                _mm_set_epi16(get(7), get(6), get(5), get(4), get(3), get(2), get(1), get(0))
+            }
+            [_, _, _, _] if LOADS_ONE_BY_ONE && mask == all => {
+                let get = |lane: usize| *elements.get_unchecked((&raw const coordinates[lane]).read_volatile().place());
+                _mm_set_epi16(0, 0, 0, 0, get(3), get(2), get(1), get(0))
+            }
+            _ => _mm256_cvtepi32_epi16(gather_narrow::<i16>(mask, at, elements)),
+        }
     }
 }
 
