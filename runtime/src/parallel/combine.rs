@@ -94,6 +94,9 @@ pub trait Value: Copy + Default {
     /// Whether sums are rounded, so that long ones lose small terms.
     const IS_ROUNDED: bool;
 
+    /// Whether it is true or false.
+    const IS_TRUTH: bool = false;
+
     /// What an operator changes nothing with. Reductions have no other operators than those that have one.
     fn identity(op: Op) -> Self;
 
@@ -218,6 +221,8 @@ integers!(i8 i16 i32 i64 u8 u16 u32 u64);
 
 impl Value for bool {
     const IS_ROUNDED: bool = false;
+
+    const IS_TRUTH: bool = true;
 
     #[inline(always)]
     fn identity(op: Op) -> Self {

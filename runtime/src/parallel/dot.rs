@@ -165,7 +165,7 @@ macro_rules! halves {
             ))]
             #[inline(always)]
             fn gather<L: Lanes<Number = f32>, C: Coordinate>(of: &[Self], coordinates: &[C], is_filled: bool) -> L {
-                L::of_halves::<Self>(gather_halves(of, coordinates, is_filled))
+                gather_halves::<Self, L, C>(of, coordinates, is_filled)
             }
         })*
     };
