@@ -715,11 +715,13 @@ cases! {
     fill_differs_from_the_result "cases/fill/differs_from_the_result.ti" [A] shifted(&A);
     fill_integers "cases/fill/integers.ti" [A] least(&A);
     fill_min_plus_product "cases/fill/min_plus_product.ti" [A, B] product(&A, &B);
+    fill_least_passes_over_nan "cases/fill/least_passes_over_nan.ti" [A, X] least(&A, &X);
     fill_masked_sums "cases/fill/masked_sums.ti" [T, B] masked_sums(&T, &B);
     fill_ones "cases/fill/ones.ti" [A, B] scale(&A, &B);
     fill_products_of_ones "cases/fill/products_of_ones.ti" [A] products(&A);
     fill_shortest_paths "cases/fill/shortest_paths.ti" [G, d] step(&G, &d);
     fill_sparse_shortest_paths "cases/fill/sparse_shortest_paths.ti" [G, d] step(&G, &d);
+    fill_spgemm_semirings "cases/fill/spgemm_semirings.ti" [A, B, P, Q] products(&A, &B, &P, &Q);
     fill_sums_beside_a_fill "cases/fill/sums_beside_a_fill.ti" [A, m] rows(&A, &m);
     fill_temporaries_of_infinities "cases/fill/temporaries_of_infinities.ti" [a, b] differences(&a, &b);
     fill_under_dense_levels "cases/fill/under_dense_levels.ti" [A, B] copy(&A, &B);
@@ -813,6 +815,8 @@ cases! {
     types_f16_min_plus "cases/types/f16_min_plus.ti" [A, x] relax(&A, &x);
     types_f16_spgemm "cases/types/f16_spgemm.ti" [A, B] spgemm(&A, &B);
     types_f16_spmv "cases/types/f16_spmv.ti" [A, x] spmv(&A, &x);
+    types_f16_ttv "cases/types/f16_ttv.ti" [X, v, w] ttv(&X, &v, &w);
+    types_f16_updates "cases/types/f16_updates.ti" [A, B, x] updates(&A, &B, &x);
     types_integers "cases/types/integers.ti" [A, B, C, D, E] rows(&A, &B, &C, &D, &E);
     types_integers_extreme "cases/types/integers_extreme.ti" [x, n] extreme(&x, &n);
     types_integers_mixed "cases/types/integers_mixed.ti" [A, B, x] mixed(&A, &B, &x);

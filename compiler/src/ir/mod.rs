@@ -35,6 +35,7 @@ mod function;
 #[doc(hidden)]
 pub mod half;
 mod index;
+mod ordered;
 mod parse;
 mod policy;
 pub(crate) mod precedence;
@@ -48,6 +49,7 @@ mod walk;
 pub use choice::{Choice, Find, Simd, Tile};
 pub use function::Function;
 pub use index::{Affine, IndexExpr, IndexOperator, LARGEST_IN_INDEX};
+pub use ordered::Ordered;
 pub use parse::{ParseError, parse};
 pub use policy::{ChunkPolicy, Count, Weights};
 pub use print::Shown;

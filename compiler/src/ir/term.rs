@@ -177,6 +177,7 @@ impl Kernel {
         let ArrayElement::Value(element) = self.array(first.values()).element else {
             return Err("`fold` is not defined for `index`".to_owned());
         };
+        let element = element.computed();
         if !operator.folds(element) {
             return Err(format!("`fold` by `{operator}` is not defined for `{}`", element.name()));
         }
@@ -187,7 +188,7 @@ impl Kernel {
     fn check_term(&self, term: &Term, element: ElementType, first: Factor) -> Result<(), String> {
         match term {
             Term::Load(factor) => {
-                if self.array(factor.values()).element != ArrayElement::Value(element) {
+                if self.array(factor.values()).element.ty() != Type::of(element) {
                     let [one, other] = [factor.values(), first.values()].map(|array| self.show(&array).to_string());
                     return Err(format!("{one} is of another type than {other}"));
                 }

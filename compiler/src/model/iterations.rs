@@ -6,8 +6,8 @@ use crate::concrete::{
 };
 use crate::ir::Size;
 use crate::level::{is_located, is_probed};
-use crate::notation::simplify::{is_identity, literal};
-use crate::notation::{BinaryOperator, Expr};
+use crate::notation::Expr;
+use crate::notation::simplify::{decisive, is_identity, literal};
 use std::collections::BTreeMap;
 
 /// How often each loop of a kernel runs.
@@ -133,12 +133,12 @@ impl<'a> Iterations<'a> {
             Expr::Literal(_) | Expr::Index(..) => None,
             Expr::Reduce(_, _, body) => of(body),
             Expr::Unary(_, operand) | Expr::Cast(_, operand) => of(operand),
-            Expr::Binary(BinaryOperator::Multiply | BinaryOperator::And, left, right) => {
-                intersection([of(left), of(right)])
+            Expr::Binary(..) | Expr::Call(..) => {
+                match decisive(expr, &|access| self.kernel.tensor(access.values()).fill) {
+                    none if none.is_empty() => union(expr.children().into_iter().map(of)),
+                    all => intersection(all.into_iter().map(of)),
+                }
             }
-            Expr::Binary(BinaryOperator::Divide | BinaryOperator::Remainder, left, _) => of(left),
-            Expr::Binary(_, left, right) => union([of(left), of(right)]),
-            Expr::Call(_, arguments) => union(arguments.iter().map(of)),
             Expr::Select(_, yes, no) => union([of(yes), of(no)]),
         }
     }

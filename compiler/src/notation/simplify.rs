@@ -26,6 +26,19 @@ pub(crate) fn with_missing(expr: &Expr, missing: &dyn Fn(&Access) -> Option<Lite
     })
 }
 
+/// The operands of an expression that it is constant without: where one of them is missing, whatever the others have. Those of a
+/// product of what is zero elsewhere, both; of a sum of lengths that are infinite elsewhere, both; of a sum of what is zero elsewhere,
+/// none.
+pub(crate) fn decisive<'a>(expr: &'a Expr, fill: &dyn Fn(&Access) -> Literal) -> Vec<&'a Expr> {
+    let mut operands = expr.children();
+    operands.retain(|operand| {
+        let mut inside: Vec<*const Access> = Vec::new();
+        operand.for_each_access(&mut |access| inside.push(access));
+        known(expr, &|access| inside.contains(&(access as *const Access)).then(|| fill(access))).is_some()
+    });
+    operands
+}
+
 /// The literal that an expression is.
 pub(crate) fn literal(expr: &Expr) -> Option<Literal> {
     match expr {

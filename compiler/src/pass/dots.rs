@@ -307,7 +307,7 @@ impl Terms<'_> {
             return Some(Term::Same(Box::new(term.clone())));
         }
         match term {
-            Expr::Load(of, place) if self.kernel.array(*of).element == ArrayElement::Value(self.element) => {
+            Expr::Load(of, place) if self.is_of_element(*of) => {
                 let (factor, begin) =
                     if self.is_row { self.in_row(*of, place)? } else { (self.in_run(*of, place)?, None) };
                 begins.push(begin);
@@ -341,6 +341,11 @@ impl Terms<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Whether an array's elements are computed with in the type of the terms.
+    fn is_of_element(&self, array: ArrayId) -> bool {
+        matches!(self.kernel.array(array).element, ArrayElement::Value(element) if element.computed() == self.element)
     }
 
     /// A term times the factors of a product, from left to right.

@@ -107,7 +107,8 @@ pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
     let mut see = |expr: &Expr| {
         of_few |= match expr {
             Expr::Fold(ReduceOperator::Add, term) => {
-                term.factors().first().is_some_and(|factor| is_of_few_bits(kernel, factor.values()))
+                let first = term.factors().first().and_then(|factor| value_of(kernel, factor.values()));
+                first.is_some_and(|element| wide(element.computed()).is_some())
             }
             _ => false,
         };

@@ -100,7 +100,7 @@ fn in_block(kernel: &mut Kernel, node: &Parallel, statements: Vec<Statement>, is
             kernel.vectorized(neighbours.counter, Simd::Segmented);
         }
         match found {
-            Some(neighbours) if neighbours.is_stored(node, rest.as_slice()) => {
+            Some(neighbours) if neighbours.is_stored(kernel, node, rest.as_slice()) => {
                 done.extend(neighbours.stored(kernel, node));
             }
             Some(neighbours) => done.push(neighbours.in_blocks(kernel)),
@@ -188,8 +188,12 @@ impl Neighbours {
 
     /// The array that all sums are stored in side by side, and what the place of a row's is beside the row, where nothing else is
     /// done.
-    fn target(&self) -> Option<(ArrayId, Expr)> {
+    fn target(&self, kernel: &Kernel) -> Option<(ArrayId, Expr)> {
         let [Statement::Store(array, index, value)] = &self.body[self.at + 1..] else { return None };
+        // What is stored in another type is converted.
+        if kernel.array(*array).element != ArrayElement::Value(self.element) {
+            return None;
+        }
         let is_start =
             |statement: &Statement| matches!(statement, Statement::Let(variable, _) if *variable == self.total);
         let is_comment = |statement: &Statement| matches!(statement, Statement::Comment(_));
@@ -199,18 +203,18 @@ impl Neighbours {
     }
 
     /// Whether the sums can be formed where they are stored. `behind` is what follows in the loop's block.
-    fn is_stored(&self, node: &Parallel, behind: &[Statement]) -> bool {
+    fn is_stored(&self, kernel: &Kernel, node: &Parallel, behind: &[Statement]) -> bool {
         let is_owned = |array: ArrayId| {
             let is_it =
                 |(other, sharing): &(ArrayId, Sharing)| *other == array && matches!(sharing, Sharing::Owned { .. });
             node.sharing.iter().any(is_it)
         };
-        self.target().is_some_and(|(array, _)| is_owned(array) && !is_touched(behind, array, true))
+        self.target(kernel).is_some_and(|(array, _)| is_owned(array) && !is_touched(behind, array, true))
     }
 
     /// The sums of all rows, where they are stored.
     fn stored(self, kernel: &mut Kernel, node: &Parallel) -> Vec<Statement> {
-        let (array, base) = self.target().expect("asked before");
+        let (array, base) = self.target(kernel).expect("asked before");
         let mut statements = self.comments();
         let (first, count) = self.rows(kernel, node, &mut statements);
         let (terms, positions) = self.terms(kernel, &first, &count, &mut statements);

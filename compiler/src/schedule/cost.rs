@@ -7,8 +7,10 @@
 use super::{Access, Collect, Expr, IndexVariable, Kernel};
 use super::{level_variables, stored_levels};
 use crate::format::Format;
+use crate::ir::Literal;
 use crate::level::is_located;
-use crate::notation::BinaryOperator;
+use crate::notation::simplify::decisive;
+use crate::notation::{BinaryOperator, Reading};
 
 /// The extent of a mode that is stored sparsely somewhere, or above one that is.
 const SPARSE_EXTENT: f64 = 100_000.0;
@@ -114,7 +116,7 @@ impl Kernel {
             let is_computed = self.variables[variable.0].value.is_some();
             let extent = if is_computed { 1.0 } else { self.typical_extent(variable) };
             let part = |access: &Access| self.part(access, &format(access), variable);
-            let chance = chance(value, &part);
+            let chance = chance(value, &part, &|access| self.tensor(access.values()).fill);
             let mut walked = 0.0;
             value.for_each_access(&mut |access| {
                 let part = part(access);
@@ -147,8 +149,8 @@ impl Kernel {
 }
 
 /// The chance that an expression has an entry where its accesses have one with theirs.
-fn chance(expr: &Expr, part: &dyn Fn(&Access) -> f64) -> f64 {
-    let of = |expr: &Expr| chance(expr, part);
+fn chance(expr: &Expr, part: &dyn Fn(&Access) -> f64, fill: &dyn Fn(&Access) -> Literal) -> f64 {
+    let of = |expr: &Expr| chance(expr, part, fill);
     match expr {
         Expr::Access(access) => part(access),
         // A sign in front of bytes: `0 - x`.
@@ -156,9 +158,14 @@ fn chance(expr: &Expr, part: &dyn Fn(&Access) -> f64) -> f64 {
         Expr::Literal(_) | Expr::Index(..) => 1.0,
         Expr::Reduce(_, _, body) => of(body),
         Expr::Unary(_, operand) => of(operand),
-        Expr::Binary(BinaryOperator::Multiply, left, right) => of(left) * of(right),
-        Expr::Binary(BinaryOperator::Divide | BinaryOperator::Remainder, left, _) => of(left),
-        Expr::Select(_, yes, no) => (of(yes) + of(no)).min(1.0),
-        other => other.children().into_iter().map(of).sum::<f64>().min(1.0),
+        // A value where a mask has entries.
+        Expr::Binary(BinaryOperator::And, mask, value) if matches!(&**mask, Expr::Access(mask) if mask.reads == Reading::Stored) => {
+            of(mask) * of(value)
+        }
+        expr => match (decisive(expr, fill), expr) {
+            (none, Expr::Select(_, yes, no)) if none.is_empty() => (of(yes) + of(no)).min(1.0),
+            (none, _) if none.is_empty() => expr.children().into_iter().map(of).sum::<f64>().min(1.0),
+            (all, _) => all.into_iter().map(of).product(),
+        },
     }
 }

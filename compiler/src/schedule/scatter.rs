@@ -722,7 +722,7 @@ fn list_format(result: &Format) -> Format {
 
 /// The expression where a mask has an entry, for the sake of its cost.
 fn masked(value: &Expr, mask: &Access) -> Expr {
-    Expr::Binary(BinaryOperator::Multiply, Box::new(Expr::Access(mask.clone())), Box::new(value.clone()))
+    Expr::Binary(BinaryOperator::And, Box::new(mask.stored()), Box::new(value.clone()))
 }
 
 /// The same, where the mask chooses the terms of a sum.

@@ -70,10 +70,32 @@ operators! {
     Any Or Monoid;
 }
 
+/// The smaller of a total, which is no NaN, and a value: of NaN, the total. Most processors have an instruction for it.
+///
+/// ```
+/// use spc::parallel::lesser;
+///
+/// assert_eq!(lesser(2.0, 1.0), 1.0);
+/// assert_eq!(lesser(2.0, f64::NAN), 2.0);
+/// ```
+#[inline(always)]
+pub fn lesser<T: PartialOrd>(total: T, value: T) -> T {
+    if value < total { value } else { total }
+}
+
+/// The larger of a total, which is no NaN, and a value: of NaN, the total.
+#[inline(always)]
+pub fn greater<T: PartialOrd>(total: T, value: T) -> T {
+    if value > total { value } else { total }
+}
+
 /// The types of elements that terms are of.
 pub trait Value: Copy + Default {
     /// Whether sums are rounded, so that long ones lose small terms.
     const IS_ROUNDED: bool;
+
+    /// Whether it is true or false.
+    const IS_TRUTH: bool = false;
 
     /// What an operator changes nothing with. Reductions have no other operators than those that have one.
     fn identity(op: Op) -> Self;
@@ -199,6 +221,8 @@ integers!(i8 i16 i32 i64 u8 u16 u32 u64);
 
 impl Value for bool {
     const IS_ROUNDED: bool = false;
+
+    const IS_TRUTH: bool = true;
 
     #[inline(always)]
     fn identity(op: Op) -> Self {

@@ -23,13 +23,17 @@
 
 use super::combine::{All, Any, Difference, Maximum, Minimum, Monoid, Op, Operator, Product, Quotient, Sum, Value};
 use super::coordinate::Coordinate;
+use super::half::{bf16, f16};
 #[cfg(all(
     target_arch = "x86_64",
     target_feature = "avx512bw",
     target_feature = "avx512dq",
     target_feature = "avx512vl"
 ))]
-use super::wide::{Arithmetic, EightLanes, GATHERED, LOADS_ONE_BY_ONE, Lanes, Lasting, Wide, fetch, lanes_of_length};
+use super::wide::{
+    Arithmetic, EightLanes, GATHERED, LOADS_ONE_BY_ONE, Lanes, Lasting, Wide, fetch, gather_halves, lanes_of_length,
+    load_halves,
+};
 use std::marker::PhantomData;
 
 /// How many terms a lane takes before its sum is added to one of `f64`.
@@ -60,6 +64,101 @@ macro_rules! numbers {
 }
 
 numbers!(f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 bool);
+
+/// What terms are loaded from: numbers, and elements of two bytes that are computed with as `f32`.
+pub trait Stored: Copy {
+    /// What they are computed with as.
+    type Number: Number;
+
+    /// As that.
+    fn loaded(self) -> Self::Number;
+
+    /// At most as many as there are lanes; zero in the other lanes.
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
+    fn load<L: Lanes<Number = Self::Number>>(elements: &[Self]) -> L;
+
+    /// What an array has at coordinates, at most as many; zero in the other lanes, and where a coordinate fills up, if some may.
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
+    fn gather<L: Lanes<Number = Self::Number>, C: Coordinate>(of: &[Self], coordinates: &[C], is_filled: bool) -> L;
+}
+
+impl<T: Number> Stored for T {
+    type Number = T;
+
+    #[inline(always)]
+    fn loaded(self) -> T {
+        self
+    }
+
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
+    #[inline(always)]
+    fn load<L: Lanes<Number = T>>(elements: &[T]) -> L {
+        L::load(elements)
+    }
+
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
+    #[inline(always)]
+    fn gather<L: Lanes<Number = T>, C: Coordinate>(of: &[T], coordinates: &[C], is_filled: bool) -> L {
+        if is_filled { L::gather_some(of, coordinates) } else { L::gather(of, coordinates) }
+    }
+}
+
+macro_rules! halves {
+    ($($half:ident)*) => {
+        $(impl Stored for $half {
+            type Number = f32;
+
+            #[inline(always)]
+            fn loaded(self) -> f32 {
+                self.number()
+            }
+
+            #[cfg(all(
+                target_arch = "x86_64",
+                target_feature = "avx512bw",
+                target_feature = "avx512dq",
+                target_feature = "avx512vl"
+            ))]
+            #[inline(always)]
+            fn load<L: Lanes<Number = f32>>(elements: &[Self]) -> L {
+                L::of_halves::<Self>(load_halves(elements))
+            }
+
+            #[cfg(all(
+                target_arch = "x86_64",
+                target_feature = "avx512bw",
+                target_feature = "avx512dq",
+                target_feature = "avx512vl"
+            ))]
+            #[inline(always)]
+            fn gather<L: Lanes<Number = f32>, C: Coordinate>(of: &[Self], coordinates: &[C], is_filled: bool) -> L {
+                gather_halves::<Self, L, C>(of, coordinates, is_filled)
+            }
+        })*
+    };
+}
+
+halves!(f16 bf16);
 
 /// Values side by side, one for each place of a run.
 pub trait Term: Copy {
@@ -201,19 +300,19 @@ pub struct Terms<F>(pub(super) F);
 
 /// The elements of a run.
 #[inline(always)]
-pub fn run<T: Number>(elements: &[T]) -> Terms<Run<'_, T>> {
+pub fn run<T: Stored>(elements: &[T]) -> Terms<Run<'_, T>> {
     Terms(Run(elements))
 }
 
 /// What an array has at the coordinates of a run.
 #[inline(always)]
-pub fn at<'a, T: Number, C: Coordinate>(of: &'a [T], coordinates: &'a [C]) -> Terms<At<'a, T, C>> {
+pub fn at<'a, T: Stored, C: Coordinate>(of: &'a [T], coordinates: &'a [C]) -> Terms<At<'a, T, C>> {
     Terms(At { of, coordinates })
 }
 
 /// What an array has at the coordinates of a run that may be filled up with the largest number of their type: nothing there.
 #[inline(always)]
-pub fn at_some<'a, T: Number, C: Coordinate>(of: &'a [T], coordinates: &'a [C]) -> Terms<AtSome<'a, T, C>> {
+pub fn at_some<'a, T: Stored, C: Coordinate>(of: &'a [T], coordinates: &'a [C]) -> Terms<AtSome<'a, T, C>> {
     Terms(AtSome(At { of, coordinates }))
 }
 
@@ -760,8 +859,8 @@ fn reduce_in<const LANES: usize, C: Monoid, F: Term>(term: F) -> F::Number {
     Value::apply(C::OP, total, totals[0])
 }
 
-impl<T: Number> Term for Run<'_, T> {
-    type Number = T;
+impl<T: Stored> Term for Run<'_, T> {
+    type Number = T::Number;
 
     const IS_GATHERED: bool = false;
 
@@ -787,8 +886,8 @@ impl<T: Number> Term for Run<'_, T> {
     }
 
     #[inline(always)]
-    fn get(self, place: usize) -> T {
-        self.0[place]
+    fn get(self, place: usize) -> T::Number {
+        self.0[place].loaded()
     }
 
     #[cfg(all(
@@ -798,13 +897,13 @@ impl<T: Number> Term for Run<'_, T> {
         target_feature = "avx512vl"
     ))]
     #[inline(always)]
-    fn lanes<L: Lanes<Number = T>>(self) -> L {
-        L::load(self.0)
+    fn lanes<L: Lanes<Number = T::Number>>(self) -> L {
+        T::load(self.0)
     }
 }
 
-impl<T: Number, C: Coordinate> Term for At<'_, T, C> {
-    type Number = T;
+impl<T: Stored, C: Coordinate> Term for At<'_, T, C> {
+    type Number = T::Number;
 
     const IS_GATHERED: bool = true;
 
@@ -835,8 +934,8 @@ impl<T: Number, C: Coordinate> Term for At<'_, T, C> {
     }
 
     #[inline(always)]
-    fn get(self, place: usize) -> T {
-        self.of[self.coordinates[place].place()]
+    fn get(self, place: usize) -> T::Number {
+        self.of[self.coordinates[place].place()].loaded()
     }
 
     #[cfg(all(
@@ -846,13 +945,13 @@ impl<T: Number, C: Coordinate> Term for At<'_, T, C> {
         target_feature = "avx512vl"
     ))]
     #[inline(always)]
-    fn lanes<L: Lanes<Number = T>>(self) -> L {
-        L::gather(self.of, self.coordinates)
+    fn lanes<L: Lanes<Number = T::Number>>(self) -> L {
+        T::gather(self.of, self.coordinates, false)
     }
 }
 
-impl<T: Number, C: Coordinate> Term for AtSome<'_, T, C> {
-    type Number = T;
+impl<T: Stored, C: Coordinate> Term for AtSome<'_, T, C> {
+    type Number = T::Number;
 
     const IS_GATHERED: bool = true;
 
@@ -890,7 +989,7 @@ impl<T: Number, C: Coordinate> Term for AtSome<'_, T, C> {
     }
 
     #[inline(always)]
-    fn get(self, place: usize) -> T {
+    fn get(self, place: usize) -> T::Number {
         self.0.get(place)
     }
 
@@ -901,8 +1000,8 @@ impl<T: Number, C: Coordinate> Term for AtSome<'_, T, C> {
         target_feature = "avx512vl"
     ))]
     #[inline(always)]
-    fn lanes<L: Lanes<Number = T>>(self) -> L {
-        L::gather_some(self.0.of, self.0.coordinates)
+    fn lanes<L: Lanes<Number = T::Number>>(self) -> L {
+        T::gather(self.0.of, self.0.coordinates, true)
     }
 
     #[cfg(all(
@@ -912,7 +1011,7 @@ impl<T: Number, C: Coordinate> Term for AtSome<'_, T, C> {
         target_feature = "avx512vl"
     ))]
     #[inline(always)]
-    fn mask<L: Lanes<Number = T>>(self) -> u32 {
+    fn mask<L: Lanes<Number = T::Number>>(self) -> u32 {
         L::some(self.0.coordinates)
     }
 }

@@ -53,10 +53,12 @@ mod workspace;
 pub use bitmap::Bitmap;
 pub use bits::{Bits, Numbers};
 pub use chunks::{Chunks, Fixed, JoinedPositions, Owned, Part, Partial, Position, Private, Segmented, TakenSegments};
-pub use combine::{All, Any, Difference, Maximum, Minimum, Monoid, Op, Operator, Product, Quotient, Sum, Value};
+pub use combine::{
+    All, Any, Difference, Maximum, Minimum, Monoid, Op, Operator, Product, Quotient, Sum, Value, greater, lesser,
+};
 pub use coordinate::Coordinate;
-pub use dot::{At, AtSome, Both, Number, Run, Same, Term, Terms, at, at_some, run, same};
-pub use half::{bf16, f16};
+pub use dot::{At, AtSome, Both, Number, Run, Same, Stored, Term, Terms, at, at_some, run, same};
+pub use half::{Half, bf16, f16, numbers, numbers_of};
 pub use intersect::{Intersection, intersection};
 pub use joined::{Joined, Taken};
 pub use product::{Fused, add_product};

@@ -9,6 +9,7 @@
 
 use super::combine::{Op, Value};
 use super::coordinate::Coordinate;
+use super::half::Half;
 use std::arch::x86_64::*;
 use std::convert::identity;
 
@@ -64,8 +65,17 @@ pub trait Arithmetic: Copy {
     fn fold(self, op: Op) -> Self::Number;
 }
 
+/// Registers that elements of two bytes are converted to.
+pub trait OfHalves: Sized {
+    /// The first, each the lower half of a lane of 32 bits.
+    fn of_words<H: Half>(words: __m256i) -> Self;
+
+    /// The first of sixteen.
+    fn of_halves<H: Half>(halves: __m256i) -> Self;
+}
+
 /// Numbers in the lanes of a register.
-pub trait Lanes: Lasting + Arithmetic {
+pub trait Lanes: Lasting + Arithmetic + OfHalves {
     /// How many lanes there are.
     const COUNT: usize;
 
@@ -298,6 +308,14 @@ macro_rules! lanes {
                 unsafe {
                     if $at_least(lanes_of_length($count) as $mask_type, at, $set_places(of.len() as i32)) != 0 {
                         beyond(of.len());
+                    }
+                    if size_of::<$number>() < 4
+                        && let Some(coordinates) = coordinates.first_chunk()
+                        && let Some(words) = words_at(of, coordinates)
+                    {
+                        // Truth values are all of a lane, of other numbers the lowest bits are.
+                        let words = if <$number as Value>::IS_TRUTH { extended::<u8>(words) } else { words };
+                        return Self(std::mem::transmute_copy::<__m256i, $register>(&words));
                     }
                     let get = |lane: usize| *of.get_unchecked((&raw const coordinates[lane]).read_volatile().place());
                     Self($set($(get($lane)),*))
@@ -694,12 +712,37 @@ unsafe fn load_narrow<T: InLane>(mask: u8, elements: *const T) -> __m256i {
     const { assert!(size_of::<T>() <= 2) };
     // SAFETY: as above.
     unsafe {
+        let bytes = || match mask {
+            u8::MAX => _mm_loadl_epi64(elements.cast()),
+            mask => _mm_maskz_loadu_epi8(mask.into(), elements.cast()),
+        };
         match (size_of::<T>(), T::IS_SIGNED) {
-            (1, false) => _mm256_cvtepu8_epi32(_mm_maskz_loadu_epi8(mask.into(), elements.cast())),
-            (1, true) => _mm256_cvtepi8_epi32(_mm_maskz_loadu_epi8(mask.into(), elements.cast())),
+            (1, false) => _mm256_cvtepu8_epi32(bytes()),
+            (1, true) => _mm256_cvtepi8_epi32(bytes()),
             (_, false) => _mm256_cvtepu16_epi32(_mm_maskz_loadu_epi16(mask, elements.cast())),
             (_, true) => _mm256_cvtepi16_epi32(_mm_maskz_loadu_epi16(mask, elements.cast())),
         }
+    }
+}
+
+/// Elements of one or two bytes at places below the array's length, each with what is behind it to four bytes: `None` where one of
+/// them is so near to the end of the array that there is not as much. Words go from memory into their places of a register in one
+/// instruction, which bytes do not.
+#[inline(always)]
+unsafe fn words_at<T, C: Coordinate>(of: &[T], coordinates: &[C; 8]) -> Option<__m256i> {
+    let together = (4 / size_of::<T>()).max(1);
+    let at = I32x8::places(coordinates, false);
+    // SAFETY: as above; all bytes that are loaded are those of the array.
+    unsafe {
+        let last = of.len().checked_sub(together)?;
+        if _mm256_cmpgt_epu32_mask(at, _mm256_set1_epi32(last as i32)) != 0 {
+            return None;
+        }
+        let get = |lane: usize| {
+            let place = (&raw const coordinates[lane]).read_volatile().place();
+            of.as_ptr().add(place).cast::<i32>().read_unaligned()
+        };
+        Some(_mm256_set_epi32(get(7), get(6), get(5), get(4), get(3), get(2), get(1), get(0)))
     }
 }
 
@@ -721,8 +764,22 @@ unsafe fn store_narrow<T: InLane>(elements: *mut T, mask: u8, lanes: __m256i) {
 #[inline(always)]
 unsafe fn set_eight<T: InLane>(g: T, f: T, e: T, d: T, c: T, b: T, a: T, first: T) -> __m256i {
     let [g, f, e, d, c, b, a, first] = [g, f, e, d, c, b, a, first].map(T::in_lane);
-    // SAFETY: as above.
-    unsafe { _mm256_set_epi32(g, f, e, d, c, b, a, first) }
+    // SAFETY: as above. Numbers of one and two bytes go from memory into their places of a register.
+    unsafe {
+        match (size_of::<T>(), T::IS_SIGNED) {
+            (1, is_signed) => {
+                let [g, f, e, d, c, b, a, first] = [g, f, e, d, c, b, a, first].map(|number| number as i8);
+                let all = _mm_set_epi8(0, 0, 0, 0, 0, 0, 0, 0, g, f, e, d, c, b, a, first);
+                if is_signed { _mm256_cvtepi8_epi32(all) } else { _mm256_cvtepu8_epi32(all) }
+            }
+            (2, is_signed) => {
+                let [g, f, e, d, c, b, a, first] = [g, f, e, d, c, b, a, first].map(|number| number as i16);
+                let all = _mm_set_epi16(g, f, e, d, c, b, a, first);
+                if is_signed { _mm256_cvtepi16_epi32(all) } else { _mm256_cvtepu16_epi32(all) }
+            }
+            _ => _mm256_set_epi32(g, f, e, d, c, b, a, first),
+        }
+    }
 }
 
 /// The same of four.
@@ -771,6 +828,147 @@ unsafe fn gather_narrow<T: InLane>(mask: u8, at: __m256i, of: &[T]) -> __m256i {
             _ => (_mm256_mmask_i32gather_epi32::<2>(zero, mask, from, elements.cast()), _mm256_slli_epi32::<4>(beyond)),
         };
         extended::<T>(_mm256_srlv_epi32(words, behind))
+    }
+}
+
+macro_rules! no_halves {
+    ($($name:ident)*) => {
+        $(impl OfHalves for $name {
+            fn of_words<H: Half>(_: __m256i) -> Self {
+                undefined()
+            }
+
+            fn of_halves<H: Half>(_: __m256i) -> Self {
+                undefined()
+            }
+        })*
+    };
+}
+
+no_halves!(F64x8 F64x4 I64x8 I64x4 U64x8 U64x4 I32x8 I32x4 U32x8 U32x4 I8x8 I16x8 U8x8 U16x8 Boolx8);
+
+// SAFETY of all: as above.
+impl OfHalves for F32x4 {
+    #[inline(always)]
+    fn of_words<H: Half>(words: __m256i) -> Self {
+        Self(unsafe { _mm256_castps256_ps128(F32x8::of_words::<H>(words).0) })
+    }
+
+    #[inline(always)]
+    fn of_halves<H: Half>(halves: __m256i) -> Self {
+        unsafe {
+            let few = _mm256_castsi256_si128(halves);
+            Self(match H::IS_UPPER {
+                true => _mm_castsi128_ps(_mm_slli_epi32::<16>(_mm_cvtepu16_epi32(few))),
+                false => _mm_cvtph_ps(few),
+            })
+        }
+    }
+}
+
+impl OfHalves for F32x8 {
+    #[inline(always)]
+    fn of_words<H: Half>(words: __m256i) -> Self {
+        unsafe {
+            Self(match H::IS_UPPER {
+                true => _mm256_castsi256_ps(_mm256_slli_epi32::<16>(words)),
+                false => _mm256_cvtph_ps(_mm256_cvtepi32_epi16(words)),
+            })
+        }
+    }
+
+    #[inline(always)]
+    fn of_halves<H: Half>(halves: __m256i) -> Self {
+        unsafe {
+            let few = _mm256_castsi256_si128(halves);
+            Self(match H::IS_UPPER {
+                true => _mm256_castsi256_ps(_mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(few))),
+                false => _mm256_cvtph_ps(few),
+            })
+        }
+    }
+}
+
+impl OfHalves for F32x16 {
+    #[inline(always)]
+    fn of_words<H: Half>(words: __m256i) -> Self {
+        Self(unsafe { _mm512_zextps256_ps512(F32x8::of_words::<H>(words).0) })
+    }
+
+    #[inline(always)]
+    fn of_halves<H: Half>(halves: __m256i) -> Self {
+        unsafe {
+            Self(match H::IS_UPPER {
+                true => _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(halves))),
+                false => _mm512_cvtph_ps(halves),
+            })
+        }
+    }
+}
+
+/// At most sixteen elements of two bytes; zero behind them.
+#[inline(always)]
+pub fn load_halves<H: Half>(elements: &[H]) -> __m256i {
+    const { assert!(size_of::<H>() == 2) };
+    let first = elements.as_ptr();
+    // SAFETY: elements beyond the last are not loaded.
+    unsafe {
+        match elements.len() {
+            4 => _mm256_zextsi128_si256(_mm_loadl_epi64(first.cast())),
+            8 => _mm256_zextsi128_si256(_mm_loadu_si128(first.cast())),
+            length => _mm256_maskz_loadu_epi16(lanes_of_length(length) as u16, first.cast()),
+        }
+    }
+}
+
+/// What an array has at coordinates, at most as many as there are lanes; zero in the other lanes, and where a coordinate fills up, if
+/// some may.
+///
+/// # Panics
+/// When a coordinate lies beyond the array, or the array has more than [`GATHERED`] elements.
+#[inline(always)]
+pub fn gather_halves<H: Half, L: Lanes, C: Coordinate>(of: &[H], coordinates: &[C], is_filled: bool) -> L {
+    let (first, rest) = coordinates.split_at(coordinates.len().min(8));
+    let first = gather_words(of, first, is_filled);
+    if rest.is_empty() {
+        return L::of_words::<H>(first);
+    }
+    let rest = gather_words(of, rest, is_filled);
+    // SAFETY: the crate is compiled for processors that have these instructions.
+    L::of_halves::<H>(unsafe { _mm256_set_m128i(_mm256_cvtepi32_epi16(rest), _mm256_cvtepi32_epi16(first)) })
+}
+
+/// The same of at most eight, as the lower halves of lanes of 32 bits; what the upper ones hold does not matter.
+#[inline(always)]
+fn gather_words<H: Half, C: Coordinate>(of: &[H], coordinates: &[C], is_filled: bool) -> __m256i {
+    const { assert!(size_of::<H>() == 2) };
+    if of.len() > GATHERED {
+        beyond(GATHERED);
+    }
+    let at = I32x8::places(coordinates, is_filled);
+    // SAFETY: all places are below the array's length, and below 2^31, when its elements are loaded, each as its two bytes. Coordinates
+    // are read where they are, once more, as for wider elements.
+    unsafe {
+        let all = lanes_of_length(coordinates.len()) as u8;
+        let mask = match is_filled {
+            true => _mm256_mask_cmpneq_epu32_mask(all, at, _mm256_set1_epi32(-1)),
+            false => all,
+        };
+        if _mm256_mask_cmpge_epu32_mask(mask, at, _mm256_set1_epi32(of.len() as i32)) != 0 {
+            beyond(of.len());
+        }
+        let elements: &[i16] = std::slice::from_raw_parts(of.as_ptr().cast(), of.len());
+        let get = |lane: usize| *elements.get_unchecked((&raw const coordinates[lane]).read_volatile().place());
+        if LOADS_ONE_BY_ONE && of.len() <= NEAR && mask == u8::MAX {
+            let near: &[C; 8] = coordinates.first_chunk().expect("all lanes have a coordinate");
+            if let Some(words) = words_at(elements, near) {
+                return words;
+            }
+        } else if LOADS_ONE_BY_ONE && coordinates.len() == 4 && mask == 0b1111 {
+            let few = _mm_set_epi16(0, 0, 0, 0, get(3), get(2), get(1), get(0));
+            return _mm256_cvtepu16_epi32(few);
+        }
+        gather_narrow::<i16>(mask, at, elements)
     }
 }
 
@@ -914,17 +1112,19 @@ macro_rules! integers {
 
             #[inline(always)]
             fn apply(op: Op, one: Self, other: Self) -> Self {
-                let $wide = match op {
+                // The lowest bits of a sum or a product depend on those of its operands alone: a number that is narrower than its lane
+                // is extended again where it is compared.
+                let narrowed = |$wide| unsafe { $narrowed };
+                Self(match op {
                     Op::Add => unsafe { $add(one.0, other.0) },
                     Op::Subtract => unsafe { $subtract(one.0, other.0) },
                     Op::Multiply => unsafe { $multiply(one.0, other.0) },
-                    Op::Min => return Self(unsafe { $min(one.0, other.0) }),
-                    Op::Max => return Self(unsafe { $max(one.0, other.0) }),
-                    Op::And => return Self(unsafe { $and(one.0, other.0) }),
-                    Op::Or => return Self(unsafe { $or(one.0, other.0) }),
+                    Op::Min => unsafe { $min(narrowed(one.0), narrowed(other.0)) },
+                    Op::Max => unsafe { $max(narrowed(one.0), narrowed(other.0)) },
+                    Op::And => unsafe { $and(one.0, other.0) },
+                    Op::Or => unsafe { $or(one.0, other.0) },
                     Op::Divide => undefined(),
-                };
-                Self(unsafe { $narrowed })
+                })
             }
 
             #[inline(always)]

@@ -10,16 +10,24 @@ use crate::ir::{
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
+/// The most elements of a row that are converted before a loop takes them: they are in registers, or in the first cache.
+const MOST_CONVERTED: u64 = 256;
+
 impl Printer<'_> {
     /// The statements of a block, in a scope of their own.
     pub(super) fn block(&mut self, statements: &[Statement]) -> TokenStream {
         self.namer.enter();
         let mut tokens = TokenStream::new();
         let mut comments: Vec<&str> = Vec::new();
-        for statement in statements {
+        for (place, statement) in statements.iter().enumerate() {
             if let Statement::Comment(text) = statement {
                 comments.push(text);
                 continue;
+            }
+            if let Statement::View { array, of, length, mutable: false, .. } = statement
+                && self.is_converted(*of, length, *array, &statements[place + 1..])
+            {
+                self.converted.insert(*array);
             }
             if self.options.comments {
                 let comments = comments.iter().map(|text| format!(" {text}"));
@@ -74,6 +82,11 @@ impl Printer<'_> {
                     return self.add_product(&name, one, other);
                 }
                 let value = self.expr(value);
+                if self.ordered.has_variable(*variable)
+                    && let Some(tokens) = self.update_ordered(&name, *operator, &value)
+                {
+                    return tokens;
+                }
                 self.update(&name, &name, *operator, self.kernel.variable(*variable).ty, &value)
             }
             Statement::Store(array, index, value) => {
@@ -92,6 +105,11 @@ impl Printer<'_> {
                     return self.add_product(&place, one, other);
                 }
                 let value = self.expr(value);
+                if self.ordered.has_array(*array)
+                    && let Some(tokens) = self.update_ordered(&place, *operator, &value)
+                {
+                    return tokens;
+                }
                 self.update(&place, &place, *operator, self.kernel.array(*array).element.ty(), &value)
             }
             Statement::Allocate { array, length, fill } => {
@@ -130,16 +148,24 @@ impl Printer<'_> {
                 quote!(#name.fill(#value);)
             }
             Statement::View { array, of, begin, length, mutable } => {
+                let is_converted = self.converted.contains(array);
+                let helpers = self.options.parallel.clone();
                 if let Some(row) = self.row(*of, begin, length).filter(|_| !mutable) {
                     let name = self.declare_array(*array);
-                    return quote!(let #name = #row;);
+                    return match is_converted {
+                        true => quote!(let #name = #helpers::numbers(#row);),
+                        false => quote!(let #name = #row;),
+                    };
                 }
                 let of = self.arrays[of].clone();
                 let end = self.expr(&begin.clone().plus(length.clone()));
                 let begin = if *begin == Expr::Index(0) { TokenStream::new() } else { self.expr(begin) };
+                let length = self.expr(length);
                 let name = self.declare_array(*array);
                 if *mutable {
                     quote!(let #name = &mut #of[#begin..#end];)
+                } else if is_converted {
+                    quote!(let #name = #helpers::numbers_of::<#length, _>(&#of[#begin..#end]);)
                 } else {
                     quote!(let #name = &#of[#begin..#end];)
                 }
@@ -216,13 +242,15 @@ impl Printer<'_> {
                 let (helpers, name) = (&self.options.parallel, self.borrowed(*array, &name));
                 quote!(#helpers::extend(#name, [#(#shape),*], #fill);)
             }
-            Statement::For { variable, begin, end, body, .. } => {
+            Statement::For { variable, begin, end, vector, body } => {
                 let begin = self.at_least(begin, crate::ir::precedence::Precedence::Or);
                 let end = self.expr(end);
                 self.namer.enter();
                 let name = self.declare_variable(*variable);
                 let is_used = body.iter().any(|statement| statement.uses(*variable));
+                self.vectors.extend(vector.then_some(*variable));
                 let body = self.block(body);
+                self.vectors.truncate(self.vectors.len() - usize::from(*vector));
                 self.namer.leave();
                 let name = if is_used { quote!(#name) } else { quote!(_) };
                 quote!(for #name in #begin..#end { #body })
@@ -252,6 +280,34 @@ impl Printer<'_> {
             Statement::If(branches, otherwise) => self.branches(branches, otherwise),
             Statement::Parallel(parallel) => self.parallel(parallel),
         }
+    }
+
+    /// Whether a row of elements of two bytes is converted all at once: where vector loops behind it take each of them, and its length is
+    /// known to the compiler.
+    fn is_converted(&self, of: ArrayId, length: &Expr, row: ArrayId, behind: &[Statement]) -> bool {
+        let is_stored_only = self.array_element(of).is_some_and(ElementType::is_stored_only);
+        let is_known = match length {
+            Expr::Index(length) => (1..=MOST_CONVERTED).contains(length),
+            Expr::Dimension(id) => self.kernel.dimension(*id).size == Size::Generic,
+            _ => false,
+        };
+        let is_row = |expr: &Expr, counter: VariableId| match expr {
+            Expr::Load(array, index) => *array == row && **index == Expr::Variable(counter),
+            _ => false,
+        };
+        let mut is_taken = false;
+        let mut see = |statement: &Statement| {
+            let Statement::For { variable, vector: true, body, .. } = statement else { return };
+            body.iter().for_each(|inner| {
+                inner.for_each(&mut |inner| {
+                    inner.for_each_expr(&mut |expr| expr.for_each(&mut |expr| is_taken |= is_row(expr, *variable)));
+                });
+            });
+        };
+        if is_stored_only && is_known {
+            behind.iter().for_each(|statement| statement.for_each(&mut see));
+        }
+        is_taken
     }
 
     /// A row of an operand, where all have a length that is known to the compiler: an array, for which one comparison says whether
@@ -582,6 +638,18 @@ struct Total {
 }
 
 impl Printer<'_> {
+    /// `place = lesser(place, value)`, for a place that never holds NaN.
+    fn update_ordered(
+        &self,
+        place: &TokenStream,
+        operator: ReduceOperator,
+        value: &TokenStream,
+    ) -> Option<TokenStream> {
+        let helper = ident(spelling::of_ordered(operator)?);
+        let helpers = &self.options.parallel;
+        Some(quote!(#place = #helpers::#helper(#place, #value);))
+    }
+
     /// `place = place operator value`; `current` is the place as the receiver of a method.
     fn update(
         &self,

@@ -33,7 +33,12 @@ impl Printer<'_> {
                 }
                 match self.kernel.array(*array).element {
                     ArrayElement::Index(_) => quote!(#name[#index] as usize),
+                    ArrayElement::Value(_) if self.converted.contains(array) => quote!(#name[#index]),
                     ArrayElement::Value(element) if element.is_stored_only() => {
+                        // Compilers have no vectors of the instruction that converts one.
+                        if self.vectors.is_empty() {
+                            return quote!(#name[#index].number());
+                        }
                         let ty = ident(element.computed().name());
                         quote!(#ty::from(#name[#index]))
                     }
@@ -105,8 +110,8 @@ impl Printer<'_> {
         };
         match term {
             Term::Load(Factor::Run(run)) => {
-                let run = &self.arrays[run];
-                quote!(#helpers::run(#run))
+                let name = &self.arrays[run];
+                if self.converted.contains(run) { quote!(#helpers::run(&#name)) } else { quote!(#helpers::run(#name)) }
             }
             Term::Load(Factor::At { of, run, filled }) => {
                 let (of, run) = (&self.arrays[of], &self.arrays[run]);
@@ -241,6 +246,16 @@ impl Printer<'_> {
     }
 
     fn binary(&self, operator: BinaryOperator, left: &Expr, right: &Expr) -> TokenStream {
+        // Of lanes, both operands are computed: a branch for each would leave no vectors.
+        let of_lanes = match operator {
+            BinaryOperator::And if self.is_of_lanes(right) => Some(quote!(&)),
+            BinaryOperator::Or if self.is_of_lanes(right) => Some(quote!(|)),
+            _ => None,
+        };
+        if let Some(sign) = of_lanes {
+            let [left, right] = [left, right].map(|operand| self.at_least(operand, Precedence::Prefix));
+            return quote!(#left #sign #right);
+        }
         if let Some(method) = self.wrapping(operator, left) {
             let method = ident(method);
             let left = self.typed(left, Precedence::Atom);
@@ -268,6 +283,22 @@ impl Printer<'_> {
         }
         let right = self.at_least(right, own.tighter());
         quote!(#left_tokens #sign #right)
+    }
+
+    /// Whether an operand of a vector loop is there in all lanes, whatever another says: made of elements of its rows.
+    fn is_of_lanes(&self, operand: &Expr) -> bool {
+        match operand {
+            Expr::Bool(_) | Expr::Literal(_) | Expr::Variable(_) => !self.vectors.is_empty(),
+            Expr::Load(_, index) => match **index {
+                Expr::Variable(variable) => self.vectors.contains(&variable),
+                _ => false,
+            },
+            Expr::Unary(UnaryOperator::Not, operand) => self.is_of_lanes(operand),
+            Expr::Binary(BinaryOperator::And | BinaryOperator::Or, left, right) => {
+                self.is_of_lanes(left) && self.is_of_lanes(right)
+            }
+            _ => false,
+        }
     }
 
     /// The method that the operator prints as: arithmetic on integer elements wraps around.
@@ -348,14 +379,16 @@ impl Printer<'_> {
         let stored = self.kernel.array(array).element;
         match (stored, value) {
             (_, Expr::Load(from, index))
-                if self.kernel.array(*from).element == stored && (self.is_cast(*from) || is_stored_only(stored)) =>
+                if self.kernel.array(*from).element == stored
+                    && (self.is_cast(*from) || is_stored_only(stored))
+                    && !self.converted.contains(from) =>
             {
                 let (name, index) = (&self.arrays[from], self.expr(index));
                 quote!(#name[#index])
             }
             (ArrayElement::Value(_), _) if is_stored_only(stored) => {
                 let (ty, value) = (element(stored), self.expr(value));
-                quote!(#ty::from(#value))
+                if self.vectors.is_empty() { quote!(#ty::nearest(#value)) } else { quote!(#ty::from(#value)) }
             }
             (ArrayElement::Value(_), _) | (_, Expr::Index(_)) => self.expr(value),
             (ArrayElement::Index(_), _) => {

@@ -23,7 +23,7 @@ pub use types::marker_name;
 use crate::backend::namer::Namer;
 use crate::ir::tables::monoid::{LEFT, RIGHT};
 use crate::ir::{
-    ArrayElement, ArrayId, ArrayRole, Definition, DimensionId, ElementType, Kernel, Size, Source, Structure,
+    ArrayElement, ArrayId, ArrayRole, Definition, DimensionId, ElementType, Kernel, Ordered, Size, Source, Structure,
     VariableId, Verified, Views,
 };
 use proc_macro2::{Ident, Span, TokenStream};
@@ -81,6 +81,12 @@ struct Printer<'a> {
     taken: BTreeSet<ArrayId>,
     /// For each view the array that it shows elements of.
     views: Views,
+    /// What never holds NaN.
+    ordered: Ordered,
+    /// Rows whose elements of two bytes are converted all at once.
+    converted: BTreeSet<ArrayId>,
+    /// The counters of the vector loops around.
+    vectors: Vec<VariableId>,
     /// The functions of declared operators, by name and element type.
     defined: BTreeMap<(&'static str, ElementType), Function>,
 }
@@ -118,6 +124,9 @@ impl<'a> Printer<'a> {
             numbers: BTreeSet::new(),
             taken: BTreeSet::new(),
             views: kernel.views(),
+            ordered: Ordered::of(kernel),
+            converted: BTreeSet::new(),
+            vectors: Vec::new(),
             defined: BTreeMap::new(),
         }
     }

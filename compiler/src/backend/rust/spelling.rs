@@ -61,6 +61,16 @@ pub(super) fn reduce(operator: ReduceOperator, ty: Type) -> Reduction {
     }
 }
 
+/// The helper that a reduction by `min` or `max` is, where the place never holds NaN: one instruction, where the method must look for
+/// NaN on both sides.
+pub(super) fn of_ordered(operator: ReduceOperator) -> Option<&'static str> {
+    match operator {
+        ReduceOperator::Min => Some("lesser"),
+        ReduceOperator::Max => Some("greater"),
+        _ => None,
+    }
+}
+
 /// The operator of a reduction, as what combines terms by it is called.
 pub(super) fn monoid(operator: ReduceOperator) -> &'static str {
     match operator {

@@ -19,6 +19,7 @@ use crate::notation::{
 
 /// The kernel in which each statement has a tensor of its own.
 pub(super) fn versions(kernel: &Kernel) -> Kernel {
+    let kernel = &rounded_once(kernel);
     let mut left = vec![0usize; kernel.tensors.len()];
     kernel.statements.iter().for_each(|statement| left[statement.target.tensor.0] += 1);
     let current = (0..kernel.tensors.len()).map(TensorId).collect();
@@ -28,6 +29,56 @@ pub(super) fn versions(kernel: &Kernel) -> Kernel {
         versions.statement(statement.clone());
     }
     versions.result
+}
+
+/// The kernel in which what is stored in another type than it is computed with is updated in a temporary of that type, and rounded once,
+/// when it is complete. With `y: f16 dense`:
+///
+/// ```text
+/// y(i) = a(i);                  let y_sum(i) = a(i);
+/// y(i) += b(i);          →      y_sum(i) += b(i);
+///                               y(i) = f16(y_sum(i));
+/// ```
+fn rounded_once(kernel: &Kernel) -> Kernel {
+    let mut result = kernel.clone();
+    for tensor in (0..kernel.tensors.len()).map(TensorId) {
+        let of = kernel.tensor(tensor).clone();
+        let is_of = |statement: &Assignment| statement.target.tensor == tensor;
+        let is_updated = kernel.statements.iter().any(|statement| is_of(statement) && statement.operator.is_some());
+        if !of.element.is_stored_only() || !is_updated {
+            continue;
+        }
+        let name = name(&result, &format!("{}_sum", of.name));
+        let sum = TensorId(result.tensors.len());
+        let (element, stored) = (of.element.computed(), of.element);
+        result.tensors.push(Tensor { name, element, role: Role::Temporary, declared: false, format_name: None, ..of });
+        let Some(last) = result.statements.iter().rposition(is_of) else { continue };
+        for statement in &mut result.statements[..=last] {
+            statement.for_each_access_mut(&mut |access| {
+                if access.tensor == tensor {
+                    access.tensor = sum;
+                }
+            });
+            if statement.target.tensor == sum {
+                statement.value = match statement.value.clone() {
+                    Expr::Cast(to, value) if to == stored => *value,
+                    value => value,
+                };
+            }
+        }
+        let Assignment { target, span, .. } = result.statements[last].clone();
+        let indices = target.indices.iter().enumerate().map(|(mode, index)| {
+            let Variable { span, name, written, value, .. } = result.variables[index.0].clone();
+            let name = if value.is_some() { format!("m{mode}") } else { name };
+            result.variables.push(Variable { name, written, span, value: None, extent: None });
+            IndexVariable(result.variables.len() - 1)
+        });
+        let indices: Vec<IndexVariable> = indices.collect();
+        let value = Expr::Cast(stored, Box::new(Expr::Access(Access::new(sum, indices.clone(), target.span))));
+        let target = Access::new(tensor, indices, target.span);
+        result.statements.insert(last + 1, Assignment { target, operator: None, value, mask: None, span });
+    }
+    result
 }
 
 /// Whether a value is one term without a sum.

@@ -72,14 +72,14 @@ pub(super) fn check(
     make_sums_explicit(&mut checked, indices, found);
     result::check(&checked, statement, tensors, updates, indices, warnings);
     visits::check(&checked, tensors, indices, warnings);
-    if stored.is_stored_only() {
+    if stored.is_stored_only() && operator.is_none() {
         // Sums are made in what is computed with, and rounded once.
         checked.value = Expr::Cast(stored, Box::new(checked.value));
     }
     Some(checked)
 }
 
-/// What is rounded where it is stored can't be updated: each update would round.
+/// Temporaries are of a type that is computed with.
 fn check_stored_only(statement: &Statement, target: &Tensor, found: &mut Diagnostics) {
     let (name, element) = (&target.name, target.element);
     if target.role == Role::Temporary {
@@ -88,20 +88,6 @@ fn check_stored_only(statement: &Statement, target: &Tensor, found: &mut Diagnos
             Diagnostic::new(codes::UNDEFINED_FOR_TYPE, statement.target.span, message)
                 .label(format!("computed with as `{}`", element.computed()))
                 .help(format!("declare it as `{}`", element.computed())),
-        );
-    } else if let AssignOperator::Reduce(operator) = statement.operator {
-        let sign = statement.operator.to_string();
-        let message = format!("`{sign}` is not defined for `{element}`");
-        let help = match operator {
-            ReduceOperator::Add => {
-                format!("write `{} = …`, which sums over the indices of the right-hand side alone", statement.target)
-            }
-            _ => format!("update a temporary, and store it: `let t(…) {sign} …; {} = t(…);`", statement.target),
-        };
-        found.push(
-            Diagnostic::new(codes::UNDEFINED_FOR_TYPE, statement.operator_span, message)
-                .label("what is stored is rounded, and each update would round it again")
-                .help(help),
         );
     }
 }

@@ -145,7 +145,7 @@ impl Machine<'_> {
             let value = self.term(term, place)?;
             total = values::reduce(operator, total, if is_wide { values::cast(wide, value)? } else { value })?;
         }
-        if is_wide { values::cast(Type::Element(element), total) } else { Ok(total) }
+        if is_wide { values::cast(Type::of(element), total) } else { Ok(total) }
     }
 
     /// A term at a place.
