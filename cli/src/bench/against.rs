@@ -1,6 +1,6 @@
 //! Beside what others take: figures of other libraries, measured elsewhere on the same tensors.
 
-use super::record::{Case, Findings, Record};
+use super::record::{Case, Clock, Findings, Record};
 use crate::failure::Failure;
 use crate::output::{self, digits};
 use serde_json::Value;
@@ -27,18 +27,33 @@ struct Figure {
     /// Those of any number if there is none.
     threads: Option<u64>,
     milliseconds: f64,
+    /// What that includes.
+    clock: Clock,
+    /// Whether the library stores the tensor once for all modes.
+    has_one_copy: bool,
     /// Sorting and packing, once.
     setup: Option<f64>,
 }
 
 /// What a figure looks like.
 const FIGURE: &str = "a figure is {\"peer\": \"a library\", \"tensor\": \"x.tns\", \"kernel\": \"ttm\", \"mode\": 1, \"rank\": 16, \
-                      \"element\": \"f64\", \"median_ms\": 1.5}, with `variant`, `threads` and `setup_ms` where they are known";
+                      \"element\": \"f64\", \"median_ms\": 1.5}, with `variant`, `threads` and `setup_ms` where they are known, `clock` where the time includes what the result begins as \
+                      (\"into\") or memory for a new one (\"call\"), and `one_copy`: true where one copy of the tensor serves all modes";
 
 /// The best of all formats beside the best of all libraries.
 struct Pair<'a> {
     ours: &'a Record,
     theirs: &'a Figure,
+    /// In milliseconds, by the library's clock.
+    time: f64,
+}
+
+/// All modes of a tensor by one copy: ours and a library's.
+struct OneCopy<'a> {
+    ours: &'a Record,
+    theirs: &'a Figure,
+    /// The sums over the modes, in milliseconds.
+    times: [f64; 2],
 }
 
 impl Peers {
@@ -87,25 +102,73 @@ impl Peers {
             );
         }
         text.push_str(NOTES);
+        let all_modes = self.one_copies(&findings.records);
+        if !all_modes.is_empty() {
+            text.push_str("\none copy of the tensor for all modes: the sum of their times\n");
+            let mut rows = vec![ONE_COPY_HEADS.map(str::to_owned).to_vec()];
+            rows.extend(all_modes.iter().map(OneCopy::row));
+            text.push_str(&output::table(&rows, LEFT));
+        }
         text
     }
 
     /// The fastest of each kernel, mode, rank and so on, over formats and over libraries.
     fn pairs<'a>(&'a self, records: &'a [Record]) -> Vec<Pair<'a>> {
         let mut pairs: Vec<Pair> = Vec::new();
-        for record in records {
-            if let Some(pair) = pairs.iter_mut().find(|pair| pair.ours.case.is_same_but_format(&record.case)) {
-                if record.times.median < pair.ours.times.median {
-                    pair.ours = record;
+        for (record, clock) in records.iter().flat_map(|record| Clock::ALL.map(|clock| (record, clock))) {
+            let Some(time) = record.median(clock).map(|seconds| seconds * 1e3) else { continue };
+            let is_beside =
+                |pair: &&mut Pair| pair.theirs.clock == clock && pair.ours.case.is_same_but_format(&record.case);
+            if let Some(pair) = pairs.iter_mut().find(is_beside) {
+                if time < pair.time {
+                    (pair.ours, pair.time) = (record, time);
                 }
                 continue;
             }
-            let fitting = self.figures.iter().filter(|figure| figure.is_of(&record.case));
+            let fitting = self.figures.iter().filter(|figure| figure.clock == clock && figure.is_of(&record.case));
             if let Some(theirs) = fitting.min_by(|a, b| a.milliseconds.total_cmp(&b.milliseconds)) {
-                pairs.push(Pair { ours: record, theirs });
+                pairs.push(Pair { ours: record, theirs, time });
             }
         }
         pairs
+    }
+
+    /// The fastest of our formats and the fastest of the libraries' one copies over all modes together, where all were measured.
+    fn one_copies<'a>(&'a self, records: &'a [Record]) -> Vec<OneCopy<'a>> {
+        let mut found: Vec<OneCopy> = Vec::new();
+        for first in records.iter().filter(|record| record.case.mode == 1) {
+            for clock in Clock::ALL {
+                let modes = 1..=first.shape.len();
+                let of_mode = |mode: usize| Case { mode, ..first.case.clone() };
+                let ours = |mode: usize| {
+                    records.iter().find(|record| record.case == of_mode(mode)).and_then(|record| record.median(clock))
+                };
+                let Some(ours) = modes.clone().map(ours).sum::<Option<f64>>() else { continue };
+                let theirs = |begin: &Figure| {
+                    let same = |figure: &&Figure, mode: usize| {
+                        figure.has_one_copy
+                            && figure.name == begin.name
+                            && figure.clock == clock
+                            && figure.is_of(&of_mode(mode))
+                    };
+                    let time = |mode: usize| Some(self.figures.iter().find(|figure| same(figure, mode))?.milliseconds);
+                    modes.clone().map(time).sum::<Option<f64>>()
+                };
+                let candidates = self.figures.iter().filter(|figure| figure.is_of(&first.case));
+                let totals = candidates.filter_map(|figure| Some((figure, theirs(figure)?)));
+                let Some((figure, theirs)) = totals.min_by(|a, b| a.1.total_cmp(&b.1)) else { continue };
+                let one = OneCopy { ours: first, theirs: figure, times: [ours * 1e3, theirs] };
+                let is_beside = |other: &&mut OneCopy| {
+                    other.theirs.clock == clock && other.ours.case.is_same_but_format(&first.case)
+                };
+                match found.iter_mut().find(is_beside) {
+                    Some(other) if other.times[0] <= one.times[0] => {}
+                    Some(other) => *other = one,
+                    None => found.push(one),
+                }
+            }
+        }
+        found
     }
 }
 
@@ -126,6 +189,14 @@ impl Figure {
             element: required("element")?,
             threads: number("threads"),
             milliseconds: milliseconds.ok_or("it has no time `median_ms` above 0")?,
+            clock: match text("clock") {
+                None => Clock::Kernel,
+                Some(name) => Clock::ALL
+                    .into_iter()
+                    .find(|clock| clock.name() == name)
+                    .ok_or_else(|| format!("there is no clock `{name}`: they are `kernel`, `into` and `call`"))?,
+            },
+            has_one_copy: value.get("one_copy").and_then(Value::as_bool).unwrap_or(false),
             setup: time("setup_ms"),
         })
     }
@@ -138,7 +209,7 @@ impl Figure {
 }
 
 /// The columns of the table.
-const HEADS: [&str; 13] = [
+const HEADS: [&str; 14] = [
     "kernel",
     "tensor",
     "format",
@@ -147,6 +218,7 @@ const HEADS: [&str; 13] = [
     "rank",
     "type",
     "threads",
+    "clock",
     "ms",
     "its ms",
     "faster",
@@ -154,18 +226,23 @@ const HEADS: [&str; 13] = [
     "its set-up",
 ];
 
+/// Those of the table of one copies.
+const ONE_COPY_HEADS: [&str; 11] =
+    ["kernel", "tensor", "format", "library", "rank", "type", "threads", "clock", "ms", "its ms", "faster"];
+
 /// How many columns are flush left.
 const LEFT: usize = 4;
 
 const NOTES: &str = "
-faster: how many times as long the library takes, a star where `spc` takes longer; set-up: sorting and packing, and with a plus the copies
-that each call makes, which are no part of ms
+clock: what both times include, as the library's figure says: `kernel` the loops alone, `into` a call with what the result begins as, `call` one with
+memory for a new result; faster: how many times as long the library takes, a star where `spc` takes longer; set-up: sorting and packing, and with a plus
+the copies that each call makes, which are no part of `kernel`
 ";
 
 impl Pair<'_> {
     /// How many times as long the library takes.
     fn ratio(&self) -> f64 {
-        self.theirs.milliseconds / (self.ours.times.median * 1e3)
+        self.theirs.milliseconds / self.time
     }
 
     /// What means are taken of.
@@ -175,7 +252,7 @@ impl Pair<'_> {
 
     /// The cells, in the order of [`HEADS`].
     fn row(&self) -> Vec<String> {
-        let Self { ours, theirs } = self;
+        let Self { ours, theirs, time } = self;
         let case = &ours.case;
         let optional = |number: usize| if number == 0 { "-".to_owned() } else { number.to_string() };
         let ratio = self.ratio();
@@ -189,13 +266,30 @@ impl Pair<'_> {
             optional(case.rank),
             case.element.to_owned(),
             case.threads.to_string(),
-            digits(ours.times.median * 1e3),
+            theirs.clock.name().to_owned(),
+            digits(*time),
             digits(theirs.milliseconds),
-            format!("{}{ratio:.2}", if ratio < 1.0 { "*" } else { "" }),
+            starred(ratio),
             format!("{}{copies}", digits(ours.pack * 1e3)),
             theirs.setup.map_or_else(|| "-".to_owned(), digits),
         ]
     }
+}
+
+impl OneCopy<'_> {
+    /// The cells, in the order of [`ONE_COPY_HEADS`].
+    fn row(&self) -> Vec<String> {
+        let Self { ours, theirs, times: [time, its_time] } = self;
+        let [kernel, _, format, rank, element, threads] = ours.case.cells();
+        let (tensor, library, clock) = (ours.case.tensor.clone(), theirs.name.clone(), theirs.clock.name().to_owned());
+        let (faster, time, its_time) = (starred(its_time / time), digits(*time), digits(*its_time));
+        vec![kernel, tensor, format, library, rank, element, threads, clock, time, its_time, faster]
+    }
+}
+
+/// A ratio, with a star where it is below 1.
+fn starred(ratio: f64) -> String {
+    format!("{}{ratio:.2}", if ratio < 1.0 { "*" } else { "" })
 }
 
 fn geometric_mean(ratios: &[f64]) -> f64 {

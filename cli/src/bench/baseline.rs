@@ -26,7 +26,9 @@ impl Baseline {
     /// How many times slower a figure is than the earlier one of its case, where there is one.
     pub(super) fn ratio(&self, record: &Record) -> Option<f64> {
         let earlier = self.records.iter().find(|earlier| record.case.is_that_of(earlier))?;
-        let earlier = earlier.get("median_ms")?.as_f64().filter(|&earlier| earlier > 0.0)?;
+        // Earlier files have it as `median_ms`.
+        let time = earlier.get("kernel_ms").or_else(|| earlier.get("median_ms"));
+        let earlier = time?.as_f64().filter(|&earlier| earlier > 0.0)?;
         Some(record.times.median * 1e3 / earlier)
     }
 

@@ -126,7 +126,7 @@ pub(crate) struct Bench {
     /// Fail if something is so many times slower than in the earlier run
     #[arg(long, value_name = "RATIO", requires = "baseline")]
     fail_above: Option<f64>,
-    /// Show how many times as long other libraries take, by a JSON list of figures: peer, tensor, kernel, mode, rank, element, median_ms
+    /// Show how many times as long other libraries take, by a JSON list of figures: peer, tensor, kernel, mode, rank, element, median_ms, and clock if that is not `kernel`
     #[arg(long, value_name = "FILE")]
     against: Option<PathBuf>,
 }

@@ -17,6 +17,10 @@ pub(super) struct Record {
     pub(super) backend: &'static str,
     /// The kernel's times in seconds.
     pub(super) times: Summary,
+    /// Those of whole calls that write into a result which is there; none where an input comes in parts.
+    pub(super) into: Option<Summary>,
+    /// Those of whole calls that make a new result.
+    pub(super) call: Option<Summary>,
     /// Reading or generating the tensor, in seconds, as all times here.
     pub(super) read: f64,
     pub(super) compile: f64,
@@ -28,6 +32,29 @@ pub(super) struct Record {
     pub(super) estimate: Option<Estimate>,
     /// The sum of the stored values of all results.
     pub(super) checksum: f64,
+}
+
+/// What a time includes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Clock {
+    /// The loops alone.
+    Kernel,
+    /// A call that writes into a result which is there: checks, what the result begins as, copies that each call makes, the loops.
+    Into,
+    /// A call that makes a new result: that, and the memory for it.
+    Call,
+}
+
+impl Clock {
+    pub(super) const ALL: [Clock; 3] = [Clock::Kernel, Clock::Into, Clock::Call];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Clock::Kernel => "kernel",
+            Clock::Into => "into",
+            Clock::Call => "call",
+        }
+    }
 }
 
 /// What tells a figure from others.
@@ -121,9 +148,14 @@ impl Estimate {
 }
 
 impl Record {
-    /// What a call costs: the kernel, and what is done around it.
-    pub(super) fn call(&self) -> f64 {
-        self.times.median + self.around.total().as_secs_f64()
+    /// The median by a clock, in seconds.
+    pub(super) fn median(&self, clock: Clock) -> Option<f64> {
+        let times = match clock {
+            Clock::Kernel => Some(&self.times),
+            Clock::Into => self.into.as_ref(),
+            Clock::Call => self.call.as_ref(),
+        };
+        times.map(|times| times.median)
     }
 
     /// Operations a second.
@@ -148,7 +180,9 @@ impl Record {
         put("shape", json!(self.shape));
         put("nnz", json!(self.nnz));
         put("backend", json!(self.backend));
-        put("median_ms", json!(milliseconds(self.times.median)));
+        put("kernel_ms", json!(milliseconds(self.times.median)));
+        put("into_ms", json!(self.median(Clock::Into).map(milliseconds)));
+        put("call_ms", json!(self.median(Clock::Call).map(milliseconds)));
         put("lower_quartile_ms", json!(milliseconds(self.times.lower)));
         put("upper_quartile_ms", json!(milliseconds(self.times.upper)));
         put("least_ms", json!(milliseconds(self.times.least)));
@@ -164,7 +198,6 @@ impl Record {
         put("allocate_ms", spent(self.around.allocate));
         put("deliver_ms", spent(self.around.deliver_time()));
         put("check_ms", spent(self.around.other));
-        put("call_ms", json!(milliseconds(self.call())));
         if let Some(estimate) = &self.estimate {
             put("operations", json!(estimate.operations));
             put("bytes", json!(estimate.bytes));

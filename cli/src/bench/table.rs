@@ -1,21 +1,22 @@
 //! Figures as a table on standard output.
 
 use super::baseline::Baseline;
-use super::record::{Findings, Record};
+use super::record::{Clock, Findings, Record};
 use super::{plans, tune};
 use crate::output::{self, bytes, digits};
 use std::fmt::Write;
 
 /// The columns of the table.
-const HEADS: [&str; 16] = [
+const HEADS: [&str; 17] = [
     "kernel",
     "mode",
     "format",
     "rank",
     "type",
     "threads",
-    "ms",
+    "kernel ms",
     "spread",
+    "into",
     "call",
     "copies",
     "pack",
@@ -51,8 +52,9 @@ pub(super) fn text(findings: &Findings, baseline: Option<&Baseline>) -> String {
 }
 
 const NOTES: &str = "
-ms: median; spread: distance of the quartiles, as a part of it; call: what a call takes, with copies, memory for results and checks;
-copies: what of that sorts or converts operands before and results after, in ms; pack: storing the tensor in the format, once, in ms; GFLOP/s and GB/s by a model of what the loops compute and move;
+kernel ms: the loops alone, median; spread: distance of the quartiles, as a part of it; into: a whole call that writes into a result which is there,
+with checks, copies and what the result begins as, in ms; call: one that makes a new result, with memory for it;
+copies: what of a call sorts or converts operands before and results after, in ms; pack: storing the tensor in the format, once, in ms; GFLOP/s and GB/s by a model of what the loops compute and move;
 roofline: the least time by that model on this machine, as a part of the median; in: the cache that holds all operands
 ";
 
@@ -84,8 +86,9 @@ pub(super) fn row(record: &Record) -> Vec<String> {
     row.extend([
         digits(record.times.median * 1e3),
         percent(Some(record.times.spread())),
-        digits(record.call() * 1e3),
-        record.copies.map_or_else(|| "-".to_owned(), |copies| digits(copies * 1e3)),
+        milliseconds(record.median(Clock::Into)),
+        milliseconds(record.median(Clock::Call)),
+        milliseconds(record.copies),
         digits(record.pack * 1e3),
         rate(record.flops()),
         rate(record.bandwidth()),
@@ -98,6 +101,10 @@ pub(super) fn row(record: &Record) -> Vec<String> {
 /// A ratio to an earlier run.
 pub(super) fn ratio(ratio: Option<f64>) -> String {
     ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}"))
+}
+
+fn milliseconds(seconds: Option<f64>) -> String {
+    seconds.map_or_else(|| "-".to_owned(), |seconds| digits(seconds * 1e3))
 }
 
 fn percent(part: Option<f64>) -> String {

@@ -2,7 +2,7 @@
 
 use super::record::{Case, Estimate, Record, Tuning};
 use crate::failure::Failure;
-use spc::execute::{Around, Operand, Outcome, Program, ProgramError, ProgramOptions, tune};
+use spc::execute::{Around, Operand, Outcome, Program, ProgramError, ProgramOptions, ResultMemory, tune};
 use spc::measure::{Cache, Machine, Summary, sizes};
 use spc::tensor::AnyTensor;
 use spc_compiler::model::{Model, model};
@@ -57,13 +57,26 @@ impl Measuring<'_> {
         let runs = self.budget.runs(once.run_times.last().copied().unwrap_or_default());
         // The first run of each call writes into memory that was not touched before.
         let outcome = run(runs + 1)?;
-        let times = outcome.run_times.iter().skip(1).map(Duration::as_secs_f64).collect();
+        let times = Summary::of(outcome.run_times.iter().skip(1).map(Duration::as_secs_f64).collect());
+        let calls = |memory: ResultMemory| -> Result<Option<Summary>, Failure> {
+            let time = |count: usize| {
+                spc::parallel::with_threads(self.machine.threads(), || program.time_calls(memory, count))
+                    .map_err(|error| ProgramTrouble::Threads(error.to_string()))?
+                    .map_err(ProgramTrouble::Program)
+            };
+            let Some(first) = time(1)?.and_then(|times| times.first().copied()) else { return Ok(None) };
+            let times = time(self.budget.runs(first))?;
+            Ok(times.map(|times| Summary::of(times.iter().map(Duration::as_secs_f64).collect())))
+        };
+        let (into, call) = (calls(ResultMemory::Reused)?, calls(ResultMemory::New)?);
         Ok(Record {
             case: subject.case,
             shape: subject.shape,
             nnz: subject.nnz,
             backend: program.backend().name(),
-            times: Summary::of(times),
+            times,
+            into,
+            call,
             read: subject.read.as_secs_f64(),
             compile: program.compile_time().as_secs_f64(),
             pack: subject.pack.as_secs_f64(),

@@ -35,13 +35,13 @@ this machine, GB/s
 threads footprint triad read gather # gather # gather # GFLOP/s f64 f32
 # # kB # # # # # # #
 uniform:20x30x25:400: # x # x 25, # entries
-kernel mode format rank type threads ms spread call copies pack GFLOP/s GB/s roofline in
-mttkrp # csf # f64 # # # # - # # # # L1
-mttkrp # csf # f64 # # # # - # # # # L1
-scalar - csf - f64 # # # # - # # # # L1
-mttkrp # coo # f64 # # # # - # # # # L1
-mttkrp # coo # f64 # # # # - # # # # L1
-scalar - coo - f64 # # # # - # # # # L1
+kernel mode format rank type threads kernel ms spread into call copies pack GFLOP/s GB/s roofline in
+mttkrp # csf # f64 # # # # # - # # # # L1
+mttkrp # csf # f64 # # # # # - # # # # L1
+scalar - csf - f64 # # # # # - # # # # L1
+mttkrp # coo # f64 # # # # # - # # # # L1
+mttkrp # coo # f64 # # # # # - # # # # L1
+scalar - coo - f64 # # # # # - # # # # L1
 ";
     // Which cache holds the operands is this machine's affair.
     let cache = |text: String| text.replace(" L2\n", " L1\n").replace(" L3\n", " L1\n").replace(" memory\n", " L1\n");
@@ -60,8 +60,19 @@ fn files_have_all_figures() {
     let records = json["records"].as_array().unwrap();
     assert_eq!(records.len(), 2 * (1 + 2));
     for record in records {
-        let positive =
-            ["nnz", "median_ms", "least_ms", "runs", "bytes", "operations", "gflops", "roofline_share", "read_ms"];
+        let positive = [
+            "nnz",
+            "kernel_ms",
+            "into_ms",
+            "call_ms",
+            "least_ms",
+            "runs",
+            "bytes",
+            "operations",
+            "gflops",
+            "roofline_share",
+            "read_ms",
+        ];
         positive.iter().for_each(|field| assert!(record[field].as_f64().unwrap() > 0.0, "{field} of {record}"));
         assert!(record["lower_quartile_ms"].as_f64() <= record["upper_quartile_ms"].as_f64());
         assert_eq!((&record["tensor"], &record["shape"]), (&"x.tns".into(), &serde_json::json!([2, 2, 3])));
@@ -163,15 +174,85 @@ fn other_libraries_stand_beside() {
     let text = masked(&place.prints(&bench(&arguments)));
     let row = text.lines().find(|line| line.contains(" fast one ")).expect("the fastest library of mode 1");
     assert!(
-        row.starts_with("mttkrp uniform:20x30x25:400 c") && row.ends_with(" fast one # # f64 # # # *0.00 # #"),
+        row.starts_with("mttkrp uniform:20x30x25:400 c") && row.ends_with(" fast one # # f64 # kernel # # *0.00 # #"),
         "{row}"
     );
-    assert!(text.contains(" slow # # f64 # # # # # -\n") && !text.contains("other"), "{text}");
+    assert!(text.contains(" slow # # f64 # kernel # # # # -\n") && !text.contains("other"), "{text}");
     assert_has(&text, &["mttkrp on # threads:", "slower in # of # cases"]);
     let place = place.with("none.json", "[]").with("wrong.json", r#"[{"peer": "a"}]"#).with("object.json", "{}");
     assert_has(&place.prints(&bench(&["--kernel", "scalar", TENSOR, "--against", "none.json"])), &["no figure"]);
     assert_has(&place.refuses(&bench(&["--against", "wrong.json"])), &["figure 1", "no text `tensor`", "a figure is"]);
     assert_has(&place.refuses(&bench(&["--against", "object.json"])), &["no list of figures"]);
+}
+
+/// A sorted copy that each call makes takes far longer here than the loops: the clocks of whole calls have it, and that of the kernel
+/// does not.
+#[test]
+fn clocks_of_calls_include_what_calls_do() {
+    let entries: String = (0..60_000_u64).map(|n| format!("{} {} 1.5\n", n % 2000 + 1, n * 7919 % 1999 + 1)).collect();
+    let place = Place::new().with("a.tns", &entries);
+    let expression = ["--expression", "y(j) = sum(i)(A(i, j) * B(j, i))", "-f", "A=csr", "-f", "B=csr"];
+    let inputs = ["-i", "A=a.tns", "-i", "B=a.tns", "--dim", "i=2000", "--dim", "j=2000", "--save", "copied.json"];
+    place.prints(&bench(&[&expression[..], &inputs[..]].concat()));
+    place.prints(&bench(&["--kernel", "spmv", "a.tns", "--save", "plain.json"]));
+    let record =
+        |file: &str| -> Value { serde_json::from_str::<Value>(&place.read(file)).unwrap()["records"][0].clone() };
+    let times = |record: &Value| ["kernel_ms", "into_ms", "call_ms"].map(|field| record[field].as_f64().unwrap());
+    let copied = record("copied.json");
+    let ([kernel, into, call], copies) = (times(&copied), copied["copies_ms"].as_f64().unwrap());
+    assert!(into > kernel + copies / 4.0 && call > kernel + copies / 4.0, "{copied}");
+    assert!(record("plain.json")["copies_ms"].is_null());
+}
+
+/// A long result of few updates: what it begins as takes longer than the loops, and a new one is memory that was not there.
+#[test]
+fn clocks_of_calls_include_what_results_begin_as() {
+    let place = Place::new();
+    let mode = ["--kernel", "mttkrp", "--mode", "1", "--rank", "64", "-f", "coo", "uniform:200000x10x10:200"];
+    place.prints(&bench(&[&mode[..], &["--save", "a.json"]].concat()));
+    let record = serde_json::from_str::<Value>(&place.read("a.json")).unwrap()["records"][0].clone();
+    let time = |field: &str| record[field].as_f64().unwrap();
+    assert!(time("into_ms") > time("kernel_ms") && time("call_ms") > time("kernel_ms"), "{record}");
+}
+
+/// Libraries are compared by their own clock, and their one copy of a tensor with one of ours over all modes.
+#[test]
+fn libraries_are_compared_by_the_same_clock() {
+    let figure = |clock: &str, mode: usize, time: f64| {
+        format!(
+            r#"{{"peer": "lib {clock}", "tensor": "{TENSOR}", "kernel": "mttkrp", "mode": {mode}, "rank": 16, "element": "f64",
+                "median_ms": {time}, "clock": "{clock}", "one_copy": true}}"#
+        )
+    };
+    let mut figures: Vec<String> =
+        (1..=3).flat_map(|mode| [figure("into", mode, 1e6), figure("call", mode, 2e6)]).collect();
+    // Without the other modes there is no sum.
+    figures.push(figure("kernel", 2, 3e6));
+    let place = Place::new().with("peers.json", &format!("[{}]", figures.join(",")));
+    let arguments = ["--kernel", "mttkrp", "-f", "csf,coo", TENSOR, "--against", "peers.json", "--save", "a.json"];
+    let text = place.prints(&bench(&arguments));
+    let (modes, all) = text.split_once("one copy of the tensor for all modes").expect("a table of sums");
+    let json: Value = serde_json::from_str(&place.read("a.json")).unwrap();
+    let least = |mode: usize, clock: &str| {
+        let of_mode = json["records"].as_array().unwrap().iter().filter(|record| record["mode"] == mode);
+        of_mode.map(|record| record[clock].as_f64().unwrap()).fold(f64::INFINITY, f64::min)
+    };
+    for (clock, modes_of_it) in [("into", 1..=3), ("call", 1..=3), ("kernel", 2..=2)] {
+        for mode in modes_of_it {
+            // … library mode rank type threads clock …
+            let row = modes.lines().find(|line| {
+                let mut behind = line.split(&format!("lib {clock}")).nth(1).unwrap_or_default().split_whitespace();
+                behind.next() == Some(&mode.to_string())
+            });
+            let row = row.unwrap_or_else(|| panic!("no row of mode {mode} by {clock} in {modes}"));
+            let ours: Vec<f64> = row.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+            let expected = least(mode, &format!("{clock}_ms"));
+            assert!(ours.iter().any(|time| (time / expected - 1.0).abs() < 0.01), "{expected} is not in {row}");
+        }
+    }
+    assert!(all.contains("lib into") && all.contains("lib call") && !all.contains("lib kernel"), "{all}");
+    let place = place.with("wrong.json", &format!("[{}]", figure("wall", 1, 1.0)));
+    assert_has(&place.refuses(&bench(&["--against", "wrong.json"])), &["figure 1", "no clock `wall`", "`into`"]);
 }
 
 #[test]

@@ -47,6 +47,15 @@ impl Around {
     }
 }
 
+/// Where a call writes its results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResultMemory {
+    /// Into the memory of the results before it, as `call_into` and the `…_into` functions of the macro do.
+    Reused,
+    /// Into memory of its own, as `call` and the functions of the macro do.
+    New,
+}
+
 /// How a program's input came into the format that the kernel declares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {

@@ -10,12 +10,13 @@
 //!          └────────▶ link n ─▶ n ──▶
 //! ```
 
-use super::around::Around;
+use super::around::{Around, ResultMemory};
 use super::call::Call;
 use super::device::{Accumulated, DeviceKernel};
 use super::error::Error;
 use super::flow::{Flow, Prepare, Remembered, Whole, lent};
 use super::native::NativeError;
+use super::typed::{Value, write_into};
 use super::{Backend, Executable};
 use crate::tensor::AnyTensor;
 use spc_compiler::ir::Kernel;
@@ -277,6 +278,41 @@ impl Chain {
     ) -> Result<Vec<AnyTensor>, Error> {
         let flow = Flow::new(self.whole(), inputs, stated, shapes)?;
         flow.run(&mut Around::default(), prepare, &mut |link, call| self.links[link].run(call).map(drop))
+    }
+
+    /// How long each of some calls takes as a whole: checks, copies of operands, memory for results and what they begin as, the kernels,
+    /// conversions of results. What is left out is giving memory back. The first call is not counted.
+    ///
+    /// # Errors
+    /// As [`Chain::run`].
+    pub(super) fn time_calls(
+        &self,
+        inputs: &[&AnyTensor],
+        stated: &[(&str, usize)],
+        memory: ResultMemory,
+        repeat: usize,
+    ) -> Result<Vec<Duration>, Error> {
+        let mut results = self.run_prepared(lent(inputs), stated, &[], &mut |_, _| Ok(()))?;
+        let mut times = Vec::with_capacity(repeat);
+        for _ in 0..repeat {
+            match memory {
+                ResultMemory::New => {
+                    results.clear();
+                    let start = Instant::now();
+                    results = self.run_prepared(lent(inputs), stated, &[], &mut |_, _| Ok(()))?;
+                    times.push(start.elapsed());
+                }
+                ResultMemory::Reused => {
+                    let mut targets: Vec<&mut dyn Value> = results.iter_mut().map(|result| result as _).collect();
+                    let start = Instant::now();
+                    write_into(&self.results, &mut targets, |shapes, prepare| {
+                        self.run_prepared(lent(inputs), stated, shapes, prepare)
+                    })?;
+                    times.push(start.elapsed());
+                }
+            }
+        }
+        Ok(times)
     }
 
     /// The kernels and what they are together.

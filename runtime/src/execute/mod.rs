@@ -69,7 +69,7 @@ mod tuned;
 mod tuning;
 mod typed;
 
-pub use around::{Around, Copied, Prepared, Way};
+pub use around::{Around, Copied, Prepared, ResultMemory, Way};
 pub use array::Stored;
 #[cfg(feature = "compile")]
 pub use cache::{CacheWarning, Distrust, cache_warnings};

@@ -20,6 +20,7 @@ use super::stack::with_stack_for;
 use super::typed::write_into;
 use super::{
     Backend, Chain, Error, Executable, NativeError, NativeKernel, Outcome, Planning, ProgramError, ProgramOptions,
+    ResultMemory,
 };
 use crate::parallel;
 use crate::tensor::AnyTensor;
@@ -424,6 +425,17 @@ impl Kernel {
         repeat: usize,
     ) -> Result<Outcome, Error> {
         self.chain.run(inputs, dimensions, repeat)
+    }
+
+    /// How long each of some calls takes as a whole.
+    pub(super) fn time_calls(
+        &self,
+        inputs: &[&AnyTensor],
+        dimensions: &[(&str, usize)],
+        memory: ResultMemory,
+        repeat: usize,
+    ) -> Result<Vec<Duration>, Error> {
+        self.chain.time_calls(inputs, dimensions, memory, repeat)
     }
 
     /// Its name: `kernel` for an assignment.

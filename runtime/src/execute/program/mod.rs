@@ -38,8 +38,8 @@ use super::planning;
 use super::stack::with_stack_for;
 use super::tuned::{self, Sizes};
 use super::{
-    Backend, Chain, Copied, Error, Kernel, NativeError, Outcome, Prepared, ProgramError, Spent, StreamOptions,
-    Streamed, Way,
+    Backend, Chain, Copied, Error, Kernel, NativeError, Outcome, Prepared, ProgramError, ResultMemory, Spent,
+    StreamOptions, Streamed, Way,
 };
 use crate::tensor::AnyTensor;
 use spc_compiler::concrete::{self, Target, TensorKind};
@@ -214,6 +214,21 @@ impl Program {
             None => Ok(self.kernel.measure(&inputs, &dimensions, repeat)?),
             Some(streamed) => Ok(streamed.run(&inputs, &dimensions, repeat)?),
         }
+    }
+
+    /// How long each of some calls takes as a whole, after one that is not counted: with checks, copies of operands, memory for results
+    /// and what they begin as, the kernels, and conversions of results; giving memory back is left out. Nothing where an input comes in parts.
+    ///
+    /// # Errors
+    /// As [`Program::run`].
+    pub fn time_calls(&self, memory: ResultMemory, repeat: usize) -> Result<Option<Vec<Duration>>, ProgramError> {
+        if self.parts.is_some() {
+            return Ok(None);
+        }
+        let inputs: Vec<&AnyTensor> = self.inputs.iter().collect();
+        let stated: Vec<(&str, usize)> =
+            self.dimensions.iter().map(|(name, extent)| (name.as_str(), *extent)).collect();
+        Ok(Some(self.kernel.time_calls(&inputs, &stated, memory, repeat)?))
     }
 
     /// The kernel, to be called with other inputs of the same extents where its loops are for these alone.
