@@ -1,6 +1,5 @@
 //! Arguments that several verbs have, and how they are read.
 
-use crate::formats::FormatsArguments;
 use crate::names;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
@@ -167,6 +166,14 @@ impl Numbers {
     pub(crate) fn for_modes(&self, order: usize) -> Vec<f64> {
         if let [number] = self.0[..] { vec![number; order] } else { self.0.clone() }
     }
+}
+
+/// Where formats beside the known ones have their names from.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct FormatsArguments {
+    /// A `.ti` file whose `format` definitions can be named as formats
+    #[arg(long = "formats", value_name = "FILE")]
+    pub(crate) definitions: Option<String>,
 }
 
 /// Which kernel, and its formats.

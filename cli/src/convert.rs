@@ -1,9 +1,9 @@
 //! `spc convert`: between kinds of file.
 
-use crate::arguments::{Shape, element, nameless_format, shape};
+use crate::arguments::{FormatsArguments, Shape, element, nameless_format, shape};
 use crate::failure::{self, Failure};
 use crate::files::{Destination, InputKind, OutputKind};
-use crate::formats::{FormatsArguments, parse_format};
+use crate::formats::parse_format;
 use crate::progress::Progress;
 use crate::run::{literal, without_shape};
 use crate::{output, settings};

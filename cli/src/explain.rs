@@ -1,10 +1,10 @@
 //! `spc explain`: why the loops are as they are, and what a code or a word means.
 
+use crate::arguments::FormatsArguments;
 use crate::arguments::{KernelArguments, Named, NamedFile, dimension, named_file, named_format};
 use crate::compile::{Target, for_device};
 use crate::failure::{Failure, note};
 use crate::files::InputKind;
-use crate::formats::FormatsArguments;
 use crate::output;
 use crate::planning::{self, PlanArguments};
 use crate::progress::Progress;
@@ -14,11 +14,11 @@ use clap::Args;
 use serde_json::json;
 use spc::execute::{Backend, Program, ProgramOptions, with_stack_for};
 use spc_compiler::concrete;
-use spc_compiler::diagnostics::topics::{self, Kind};
 use spc_compiler::diagnostics::{self, Code};
 use spc_compiler::plan::{Facts, Planned};
 use spc_compiler::remark::{Decision, Remark};
 use spc_compiler::schedule;
+use spc_compiler::topics::{self, Kind};
 use spc_compiler::{backend, notation, pass, syntax};
 use std::fmt::Write;
 use std::num::NonZeroUsize;

@@ -1,24 +1,17 @@
 //! `spc formats`: the storage formats, and the arrays of an example; formats by name for other verbs.
 
+use crate::arguments::FormatsArguments;
 use crate::failure::Failure;
 use crate::output;
 use crate::source;
 use clap::Args;
 use spc::tensor::{AnyTensor, Coordinates, Duplicates, Indices, layout_text, pack};
-use spc_compiler::diagnostics::topics::{self, Kind};
 use spc_compiler::format::resolve::{self, Definitions, Orders};
 use spc_compiler::format::{Format, LevelFormat, prelude};
 use spc_compiler::level::{self, Level};
 use spc_compiler::syntax::{self, FormatArgument, FormatDefinition, FormatExpr, FormatExprKind, Program};
+use spc_compiler::topics::{self, Kind};
 use std::fmt::Write;
-
-/// Where formats beside the known ones have their names from.
-#[derive(Debug, Clone, Default, Args)]
-pub(crate) struct FormatsArguments {
-    /// A `.ti` file whose `format` definitions can be named as formats
-    #[arg(long = "formats", value_name = "FILE")]
-    pub(crate) definitions: Option<String>,
-}
 
 impl FormatsArguments {
     /// The file, parsed and checked; a program without definitions where there is none.

@@ -1,10 +1,10 @@
 //! `spc info`: what a tensor looks like.
 
-use crate::arguments::{Shape, element, nameless_format, shape};
+use crate::arguments::{FormatsArguments, Shape, element, nameless_format, shape};
 use crate::convert::element_of;
 use crate::failure::Failure;
 use crate::files::InputKind;
-use crate::formats::{FormatsArguments, parse_format};
+use crate::formats::parse_format;
 use crate::output::{self, bytes, digits, table};
 use crate::progress::Progress;
 use crate::settings;

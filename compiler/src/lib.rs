@@ -52,6 +52,8 @@ pub mod schedule;
 mod stages;
 #[cfg(feature = "compile")]
 pub mod syntax;
+#[cfg(feature = "compile")]
+pub mod topics;
 
 #[cfg(feature = "compile")]
 pub use stages::{Compiled, Program, compile, compile_kernel, compile_notation};

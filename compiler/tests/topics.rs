@@ -1,8 +1,8 @@
 //! The words that `spc explain` knows: README.md says the same of directives and levels, and examples are programs.
 
-use spc_compiler::diagnostics::topics::{self, Kind, directives};
 use spc_compiler::level;
 use spc_compiler::schedule::{Options, schedule};
+use spc_compiler::topics::{self, Kind, directives};
 use spc_compiler::{notation, syntax};
 
 const README: &str = include_str!("../../README.md");

@@ -10,9 +10,25 @@
 //! tensors are made from, and those that kernels of the macro grow.
 
 use crate::fault;
-use crate::tensor::OutOfMemory;
 use bytemuck::Zeroable;
 use std::alloc::{GlobalAlloc, Layout, System};
+
+/// There is not enough memory for a buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "there is not enough memory here for {} bytes, {length} elements of {size} bytes each",
+    total(.length, .size)
+)]
+pub struct OutOfMemory {
+    /// The number of elements asked for.
+    pub length: usize,
+    /// The size of each in bytes.
+    pub size: usize,
+}
+
+fn total(length: &usize, size: &usize) -> u128 {
+    *length as u128 * *size as u128
+}
 
 /// How large a huge page is, on x86-64 and with the usual page size on AArch64.
 const PAGE: usize = 1 << 21;

@@ -26,10 +26,10 @@ mod table;
 mod timing;
 mod tune;
 
+use crate::arguments::FormatsArguments;
 use crate::arguments::{KernelArguments, NamedFile, dimension, element, named_file, named_format, nameless_format};
 use crate::failure::{Failure, note};
 use crate::files::InputKind;
-use crate::formats::FormatsArguments;
 use crate::output;
 use crate::progress::Progress;
 use crate::run::{load, notes, open, read, refuse};

@@ -1,9 +1,9 @@
 //! Arguments that the verbs of decompositions share.
 
+use crate::arguments::FormatsArguments;
 use crate::arguments::{NamedFile, Shape, named_file, nameless_format, shape};
 use crate::failure::Failure;
 use crate::files::InputKind;
-use crate::formats::FormatsArguments;
 use crate::names;
 use crate::run::BackendName;
 use clap::Args;

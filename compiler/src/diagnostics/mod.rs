@@ -8,8 +8,6 @@ pub mod codes;
 #[cfg(feature = "pretty")]
 pub mod render;
 pub mod suggest;
-#[cfg(feature = "compile")]
-pub mod topics;
 pub(crate) mod words;
 
 pub use codes::{Entry, RETIRED, all, explain};

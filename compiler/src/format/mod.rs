@@ -12,8 +12,6 @@ mod number;
 pub mod prelude;
 #[cfg(feature = "compile")]
 pub mod resolve;
-#[cfg(feature = "compile")]
-mod spelling;
 
 /// The text of [`interleave`], for kernels that are compiled at run time: they take apart what is interleaved there.
 pub const INTERLEAVE_TEXT: &str = include_str!("interleave.rs");
@@ -25,7 +23,7 @@ pub use declaration::{
 pub use map::{Condition, Map, Unfit, Unrecoverable};
 pub use number::Number;
 #[cfg(feature = "compile")]
-pub use spelling::taco;
+pub use resolve::{named, taco};
 
 use std::fmt;
 

@@ -2,7 +2,7 @@
 
 use super::append::Histories;
 use super::plan::{Function, Module, Step, Threads, bytes};
-use super::rewrite::{changed, declared, mentioned, replace_statements, substituted, without_dead};
+use super::rewrite::{SMALL, changed, declared, loaded, mentioned, replace_statements, substituted, without_dead};
 use super::{Options, Refusal};
 use crate::format::{Coordinate, IndexWidth};
 use crate::ir::{
@@ -225,7 +225,7 @@ fn positions(kernel: &Kernel, tensor: TensorId, level: usize) -> Option<Expr> {
 
 /// The arrays that a block reads or writes.
 fn touched(body: &[Statement]) -> BTreeSet<ArrayId> {
-    let mut touched = super::rewrite::loaded(body);
+    let mut touched = loaded(body);
     body.iter().for_each(|statement| {
         statement.for_each(&mut |statement| {
             touched.extend(statement.written_array());
@@ -233,9 +233,6 @@ fn touched(body: &[Statement]) -> BTreeSet<ArrayId> {
     });
     touched
 }
-
-/// Arrays of at most so many elements are a thread's own: registers, where all indices are known.
-pub(crate) const SMALL: u64 = 64;
 
 /// Memory that threads have for themselves.
 pub(crate) struct Scratch {

@@ -29,7 +29,7 @@ mod print;
 pub(crate) mod rewrite;
 mod split;
 
-pub(crate) use builder::{Builder, SMALL, Scratch, constant, private, take_scratch};
+pub(crate) use builder::{Builder, Scratch, constant, private, take_scratch};
 pub use parameters::Parameter;
 pub use plan::{
     BLOCK, Function, Group, Lane, Lanes, Meet, Module, Owned, Places, SCAN_BLOCK, SCANNED, SORTED, Segments, Share,

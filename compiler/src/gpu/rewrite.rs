@@ -3,6 +3,9 @@
 use crate::ir::{ArrayId, Expr, Kernel, ReduceOperator, Statement, VariableId};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Arrays of at most so many elements are a thread's own: registers, where all indices are known.
+pub(crate) const SMALL: u64 = 64;
+
 /// Replaces variables by expressions, everywhere in a block.
 pub(crate) fn substitute(block: &mut [Statement], values: &BTreeMap<VariableId, Expr>) {
     for statement in block {
@@ -219,7 +222,7 @@ pub(crate) fn is_of_one_thread(statement: &Statement) -> bool {
         | Statement::While(..)
         | Statement::If(..)
         | Statement::View { mutable: false, .. } => true,
-        Statement::Allocate { length: Expr::Index(length), .. } => *length <= super::SMALL,
+        Statement::Allocate { length: Expr::Index(length), .. } => *length <= SMALL,
         _ => false,
     }
 }

@@ -16,7 +16,7 @@
 //! goes on through all blocks would wait for each addition before it begins the next.
 
 use super::factor::Nest;
-use super::scheduler::Scheduler;
+use super::state::Scheduler;
 use super::{Access, IndexVariable, Kernel, Target};
 use crate::format::Coordinate;
 use crate::level::is_located;

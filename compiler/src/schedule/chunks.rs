@@ -15,7 +15,7 @@
 //! Threads then have rows of their own, where before they had copies of all rows to be added up.
 
 use super::level_variables;
-use super::scheduler::{LoopOrder, Scheduler, Term};
+use super::state::{LoopOrder, Scheduler, Term};
 use super::{Computed, Extent, ExtentOf, IndexVariable, OutputStructure, Target, Variable};
 use crate::ir::{IndexExpr, IndexOperator, Size};
 use crate::remark::{What, Why};

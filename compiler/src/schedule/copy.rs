@@ -9,7 +9,7 @@
 //! The first loops that read a stand-in choose its order.
 
 use super::directives::is_called;
-use super::scheduler::{Scheduler, Term};
+use super::state::{Scheduler, Term};
 use super::{Access, AskedCopy, Expr, IndexVariable, Kernel, Tensor, TensorId, TensorKind};
 use super::{level_variables, stored_levels};
 use crate::format::{Coordinate, Format, Level, LevelFormat};

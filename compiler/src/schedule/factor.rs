@@ -15,7 +15,7 @@
 //! not change inside a loop before it. It follows section 5 of Kjolstad et al., *Tensor Algebra Compilation with
 //! Workspaces* (2019), applied to every reduction loop from the outside in.
 
-use super::scheduler::Scheduler;
+use super::state::Scheduler;
 use super::{
     Access, AskedSum, Assign, Computed, Expr, IndexVariable, Kernel, OutputStructure, Run, Statement, TensorId,
     TensorKind,

@@ -17,7 +17,7 @@ use super::extents::is_searched;
 use super::is_identity;
 use super::level_variables;
 use super::lift::{has_sum, normalize};
-use super::scheduler::Scheduler;
+use super::state::Scheduler;
 use super::{Access, Computed, ExtentOf, IndexVariable, Kernel, Statement, TensorId, TensorKind};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
 use crate::notation;

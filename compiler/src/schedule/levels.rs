@@ -20,7 +20,7 @@
 //! map a coordinate remapping; there it serves conversion, here computation.
 
 use super::lift::has_sum;
-use super::scheduler::Scheduler;
+use super::state::Scheduler;
 use super::{
     Access, AskedWalk, Computed, Expr, Extent, ExtentOf, IndexVariable, Level, OutputStructure, Stored, Target,
     TensorId, TensorKind, Variable,

@@ -14,7 +14,7 @@
 
 use super::Precomputed;
 use super::factor::{Nest, factors};
-use super::scheduler::{LoopOrder, Scheduler, Term};
+use super::state::{LoopOrder, Scheduler, Term};
 use super::{Access, Expr, IndexVariable, OutputStructure, Run, Statement, TensorId};
 use crate::diagnostics::Span;
 use crate::format::Format;

@@ -25,6 +25,7 @@ mod record;
 mod scatter;
 mod scheduler;
 mod share;
+mod state;
 mod stream;
 mod structure;
 
@@ -35,5 +36,5 @@ pub use directive::unmade;
 pub use pattern::alike;
 pub use program::{Program, schedule};
 pub use record::{Chosen, record, text};
-pub use scheduler::Options;
+pub use state::Options;
 pub use stream::{Stream, stream};

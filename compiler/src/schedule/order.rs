@@ -4,7 +4,7 @@
 //! the levels above it come first. An order that satisfies every operand exists unless the wishes form a cycle, as in
 //! `A(i, j) + B(j, i)` with both rows first; then an operand is read from a copy in another mode order.
 
-use super::scheduler::{LoopOrder, Scheduler, Term};
+use super::state::{LoopOrder, Scheduler, Term};
 use super::{Access, Expr, IndexVariable, Kernel, OutputStructure, TensorKind};
 use super::{level_variables, stored_levels};
 use crate::diagnostics::Diagnostic;

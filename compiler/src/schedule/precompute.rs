@@ -21,8 +21,8 @@
 use super::directives::{Directives, is_called};
 use super::factor::distributing;
 use super::lift::normalize;
-use super::scatter::Plan;
-use super::scheduler::{Scheduler, Term};
+use super::scatter::{Plan, renamed};
+use super::state::{Scheduler, Term};
 use super::{Access, Computed, Expr, IndexVariable, Kernel, OutputStructure, Statement, TensorId, TensorKind};
 use super::{Parts, Precomputed};
 use super::{level_variables, stored_levels};
@@ -401,11 +401,6 @@ impl Directives<'_> {
             }
         }
     }
-}
-
-/// What a variable is called instead.
-pub(super) fn renamed(pairs: &[(IndexVariable, IndexVariable)], variable: IndexVariable) -> IndexVariable {
-    pairs.iter().find(|(old, _)| *old == variable).map_or(variable, |(_, new)| *new)
 }
 
 /// Whether there are the same variables in two lists.

@@ -11,7 +11,8 @@
 //! Names tie them together: tensors of one name are one tensor, extents of one name are one extent.
 
 use super::extents::{extents, mode_extents};
-use super::scheduler::{Options, Scope, kernel};
+use super::scheduler::kernel;
+use super::state::{Options, Scope};
 use super::{Extent, IndexVariable, Kernel, Statement, Stream, TensorKind, Variable};
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes};
 use crate::notation::{self, Chain, Role, TensorId};

@@ -27,7 +27,7 @@ use super::cost::{Collecting, DENSE_BYTES, SORTED};
 use super::is_identity;
 use super::lift::{has_sum, normalize};
 use super::order::{Edge, append_edges, storage_edges};
-use super::scheduler::{LoopOrder, Scheduler, Term};
+use super::state::{LoopOrder, Scheduler, Term};
 use super::{
     Access, AskedCollect, AskedStorage, Collect, Computed, Expr, IndexVariable, OutputStructure, Run, Statement,
     Target, TensorId, TensorKind,
@@ -672,12 +672,12 @@ impl Scheduler<'_> {
 
     /// Loops that fill the workspace of a sum.
     fn producer_of(&mut self, mut sum: SumPlan, mut target: Access, outer: &[IndexVariable]) -> (TensorId, Statement) {
-        let mut renamed = |variable| super::precompute::renamed(&sum.renamed, variable);
-        target.rename(&mut renamed);
-        sum.value.rename(&mut renamed);
-        sum.masks.iter_mut().for_each(|mask| mask.rename(&mut renamed));
-        sum.copied.iter_mut().for_each(|access| access.rename(&mut renamed));
-        sum.loops.iter_mut().for_each(|variable| *variable = renamed(*variable));
+        let mut new_name = |variable| renamed(&sum.renamed, variable);
+        target.rename(&mut new_name);
+        sum.value.rename(&mut new_name);
+        sum.masks.iter_mut().for_each(|mask| mask.rename(&mut new_name));
+        sum.copied.iter_mut().for_each(|access| access.rename(&mut new_name));
+        sum.loops.iter_mut().for_each(|variable| *variable = new_name(*variable));
         let workspace = target.tensor;
         // Without a sum, an element is written once.
         let reduction = match &sum.value {
@@ -789,6 +789,11 @@ fn sums_of(value: &Expr) -> Vec<Expr> {
     let mut sums = Vec::new();
     collect(value, &mut sums);
     sums
+}
+
+/// What a variable is called instead.
+pub(super) fn renamed(pairs: &[(IndexVariable, IndexVariable)], variable: IndexVariable) -> IndexVariable {
+    pairs.iter().find(|(old, _)| *old == variable).map_or(variable, |(_, new)| *new)
 }
 
 /// The expression with a workspace in place of what it holds.

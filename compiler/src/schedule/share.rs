@@ -18,7 +18,7 @@
 use super::cases::operands;
 use super::factor::factors;
 use super::level_variables;
-use super::scheduler::Scheduler;
+use super::state::Scheduler;
 use super::{
     Access, Assign, Cut, Expr, IndexVariable, Kernel, OutputStructure, Run, Share, Statement, TensorId, TensorKind,
     Variable,

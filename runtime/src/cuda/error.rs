@@ -1,7 +1,6 @@
 //! Why nothing runs on a GPU.
 
 use super::NvrtcError;
-use crate::execute::Error;
 
 /// Why a kernel can't be brought to a GPU.
 #[derive(Debug, thiserror::Error)]
@@ -61,11 +60,5 @@ impl CudaError {
             CudaError::Nvrtc(NvrtcError::Missing { .. }) => Some(NvrtcError::REMEDIES),
             _ => None,
         }
-    }
-}
-
-impl From<CudaError> for Error {
-    fn from(error: CudaError) -> Self {
-        Error::Cuda(Box::new(error))
     }
 }

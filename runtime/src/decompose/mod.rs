@@ -96,6 +96,7 @@ mod show;
 mod start;
 mod tucker;
 mod tucker_tensor;
+mod uniform;
 
 pub use consistency::core_consistency;
 pub use cp::{AlsOptions, AprOptions, CpMethod, CpOptions, GcpOptions, Loss, NonnegativeOptions, Optimizer, cp};

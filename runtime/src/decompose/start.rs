@@ -4,8 +4,8 @@ use super::engine::Clock;
 use super::entries::scaled;
 use super::kernels::Kernels;
 use super::tucker::singular_vectors;
+use super::uniform::uniform;
 use super::{DecomposeError, Engine, Factor, KTensor, algebra, read_factors, show};
-use crate::generate;
 use crate::tensor::{AnyTensor, ElementType};
 use std::path::Path;
 
@@ -149,14 +149,6 @@ fn not_negative(model: &KTensor) -> Result<(), DecomposeError> {
         return refuse(format!("component {number} to start from has the negative weight {weight}"));
     }
     Ok(())
-}
-
-/// Uniform numbers in (0, 1] for the factor of a mode.
-pub(super) fn uniform(rows: usize, columns: usize, seed: u64, mode: usize) -> Result<Factor, DecomposeError> {
-    // The golden ratio keeps the streams of neighbouring seeds and modes apart.
-    let stream = seed.wrapping_add((mode as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-    let numbers = generate::random_dense(&[rows, columns], ElementType::F64, stream)?;
-    Ok(Factor::from_vec([rows, columns], numbers.values_of::<f64>().unwrap_or_default().to_vec())?)
 }
 
 #[cfg(test)]

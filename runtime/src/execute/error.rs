@@ -386,3 +386,10 @@ fn plain(value: &Literal) -> String {
         Literal::Integer(_, value) => value.to_string(),
     }
 }
+
+#[cfg(feature = "cuda")]
+impl From<crate::cuda::CudaError> for Error {
+    fn from(error: crate::cuda::CudaError) -> Self {
+        Error::Cuda(Box::new(error))
+    }
+}

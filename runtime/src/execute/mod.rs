@@ -65,6 +65,7 @@ mod testing;
 #[cfg(all(test, feature = "compile"))]
 mod tests;
 #[cfg(feature = "compile")]
+mod tuned;
 mod tuning;
 mod typed;
 

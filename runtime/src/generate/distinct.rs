@@ -1,59 +1,11 @@
 //! Entries at distinct places, out of draws that may repeat.
 
+use super::error::GenerateError;
 use super::random::{mix, unit};
-use super::{GRAIN, InvalidInitiator, column};
+use super::{GRAIN, column};
 use crate::tensor::{Coordinates, Indices, tasks};
 use rayon::slice::ParallelSliceMut;
 use std::ops::Range;
-
-/// Why a tensor can't be generated.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum GenerateError {
-    /// More entries are asked for than the shape has places.
-    #[error(transparent)]
-    TooMany(#[from] super::TooManyEntries),
-    /// The entries fall on too few places.
-    #[error(
-        "after {draws} draws there are {found} different entries of the {nnz} asked for: they fall on too few places; ask for fewer entries, for a larger shape, or for a more even distribution"
-    )]
-    Concentrated {
-        /// How many entries were drawn.
-        draws: usize,
-        /// How many of them differ.
-        found: usize,
-        /// How many were asked for.
-        nnz: usize,
-    },
-    /// The initiator of a Kronecker tensor is none.
-    #[error(transparent)]
-    Initiator(#[from] InvalidInitiator),
-    /// The initiator has another order than the shape.
-    #[error("the shape has {order} modes, and {what} {found}; give one for each mode")]
-    Order {
-        /// The number of modes.
-        order: usize,
-        /// What does not fit, with its verb.
-        what: &'static str,
-        /// How many it is for.
-        found: usize,
-    },
-    /// An exponent of a power law is negative or no number.
-    #[error("{exponent} is no exponent of a power law: it is a number from 0, for all indices alike, to {MOST_SKEWED}")]
-    Exponent {
-        /// The exponent.
-        exponent: f64,
-    },
-    /// The places can't be numbered.
-    #[error("a tensor of shape {shape:?} has more than 2^128 places, which can't be told apart")]
-    TooLarge {
-        /// The extent of each mode.
-        shape: Vec<usize>,
-    },
-}
-
-/// The largest exponent of a power law.
-pub(super) const MOST_SKEWED: f64 = 16.0;
 
 /// As many draws for each entry that is asked for are made at most.
 const MOST_DRAWS: usize = 64;

@@ -1,6 +1,7 @@
 //! Stochastic Kronecker tensors.
 
-use super::distinct::{GenerateError, distinct};
+use super::distinct::distinct;
+use super::error::{GenerateError, InvalidInitiator, MOST_WEIGHTS};
 use super::random::{Sequence, mix};
 use crate::tensor::Coordinates;
 
@@ -11,36 +12,6 @@ pub struct Initiator {
     shape: Vec<usize>,
     weights: Vec<f64>,
 }
-
-/// What is wrong with an initiator.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum InvalidInitiator {
-    /// It has too few or too many weights.
-    #[error("an initiator of shape {shape:?} has {expected} weights, and {found} are given")]
-    Count {
-        /// Its shape.
-        shape: Vec<usize>,
-        /// How many weights that takes.
-        expected: usize,
-        /// How many there are.
-        found: usize,
-    },
-    /// A weight is negative or no number, or none is above zero.
-    #[error("the weights of an initiator are numbers from 0 on, and some are above 0")]
-    Weights,
-    /// A mode has one index or none: no power of it grows.
-    #[error("an initiator of shape {shape:?} does not grow: each mode needs 2 indices or more")]
-    Extent {
-        /// Its shape.
-        shape: Vec<usize>,
-    },
-    /// It has more weights than are searched through.
-    #[error("an initiator has at most {MOST_WEIGHTS} weights")]
-    Large,
-}
-
-/// The largest number of weights.
-const MOST_WEIGHTS: usize = 1 << 10;
 
 /// How often an entry beyond the shape is drawn again.
 const ATTEMPTS: usize = 1 << 12;

@@ -21,14 +21,15 @@
 //! | [`suite`] | those of a benchmark suite's synthetic tensors |
 
 mod distinct;
+mod error;
 mod kronecker;
 mod power;
 mod power_law;
 mod random;
 pub mod suite;
 
-pub use distinct::GenerateError;
-pub use kronecker::{Initiator, InvalidInitiator, kronecker};
+pub use error::{GenerateError, InvalidInitiator};
+pub use kronecker::{Initiator, kronecker};
 pub use power_law::power_law;
 
 use crate::complex::c64;

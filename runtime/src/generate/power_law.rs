@@ -1,6 +1,7 @@
 //! Tensors some of whose slices are much fuller than others.
 
-use super::distinct::{GenerateError, MOST_SKEWED, distinct};
+use super::distinct::distinct;
+use super::error::{GenerateError, MOST_SKEWED};
 use super::power::power;
 use super::random::{Permutation, Sequence, mix, unit};
 use crate::tensor::Coordinates;

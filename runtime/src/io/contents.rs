@@ -4,7 +4,9 @@ use spc_compiler::format::Format;
 
 use super::value::{Carrier, Value, sealed};
 use super::{ReadError, ReadErrorKind};
-use crate::tensor::{AnyTensor, Coordinates, LevelArrays, OutOfMemory, Values};
+use crate::tensor::{AnyTensor, Coordinates, ElementType, LevelArrays, OutOfMemory, Values};
+use crate::with_element;
+use std::any::Any;
 
 /// A list of entries, and what the others are.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,7 +69,7 @@ impl<T: Value> Contents<T> {
             Contents::Tensor(tensor) if !tensor.fill().is_zero() && !tensor.format().is_dense() => {
                 Err(has_fill(&tensor.fill().to_string()))
             }
-            Contents::Tensor(tensor) => Ok(T::present(&tensor, T::ZERO)?),
+            Contents::Tensor(tensor) => Ok(present_any(&tensor, T::ZERO)?),
         }
     }
 
@@ -82,7 +84,7 @@ impl<T: Value> Contents<T> {
             Contents::Tensor(tensor) => {
                 let own = T::from_literal(tensor.fill()).filter(|_| !tensor.format().is_dense());
                 let fill = own.unwrap_or(T::ZERO);
-                Ok(Filled { entries: T::present(&tensor, fill)?, fill: Some(fill) })
+                Ok(Filled { entries: present_any(&tensor, fill)?, fill: Some(fill) })
             }
         }
     }
@@ -121,6 +123,20 @@ pub(super) fn dense(shape: Vec<usize>, values: Values) -> Result<AnyTensor, Read
     let levels = vec![LevelArrays::NONE; shape.len()];
     AnyTensor::from_parts(shape, format, levels, values).map_err(ReadError::of_arrays)
 }
+
+/// As [`present`], which is compiled once in this crate and not again in each that reads.
+fn present_any<T: Value>(tensor: &AnyTensor, missing: T) -> Result<Coordinates<T>, OutOfMemory> {
+    fn of(element: ElementType, tensor: &AnyTensor, missing: &dyn Any) -> Result<Box<dyn Any>, OutOfMemory> {
+        with_element!(element, |U| {
+            let missing: &U = missing.downcast_ref().expect(SAME_TYPE);
+            Ok(Box::new(present(tensor, *missing)?))
+        })
+    }
+    Ok(*of(T::TYPE, tensor, &missing)?.downcast().expect(SAME_TYPE))
+}
+
+/// Why what is of an element type is found to be.
+pub(super) const SAME_TYPE: &str = "it is of the element type that it is asked for";
 
 /// The entries of a tensor without those that the last level stores only because it has a place for every coordinate, and whose
 /// value is `missing`.

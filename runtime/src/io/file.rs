@@ -1,5 +1,6 @@
 //! Files in memory, to be read as any element type.
 
+use std::any::Any;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -7,7 +8,7 @@ use std::sync::OnceLock;
 use spc_compiler::format::Format;
 use spc_compiler::ir::ElementType;
 
-use super::contents::{Contents, Filled, same_shape};
+use super::contents::{Contents, Filled, SAME_TYPE, same_shape};
 use super::source::{self, Source};
 use super::value::{self, Carrier, Value};
 use super::{FileType, ReadError, ReadErrorKind, ReadOptions, entries, mtx, npy, npz, spct, tns};
@@ -212,18 +213,23 @@ impl TensorFile {
     }
 
     fn contents_of<T: Value>(&self, shape: Option<&[usize]>) -> Result<Contents<T>, ReadError> {
-        let contents = T::read(self, shape).and_then(|contents| {
+        let contents = self.parse_any(T::TYPE, shape).and_then(|contents| {
+            let contents: Contents<T> = *contents.downcast().expect(SAME_TYPE);
             same_shape(contents.shape(), shape)?;
             Ok(contents)
         });
         contents.map_err(|error| error.in_file(&self.path))
     }
 
-    pub(super) fn parse<C: Carrier>(
-        &self,
-        element: ElementType,
-        shape: Option<&[usize]>,
-    ) -> Result<Contents<C>, ReadError> {
+    /// The [`Contents`] in an element type: this is compiled once in this crate, and not again in each that reads.
+    fn parse_any(&self, element: ElementType, shape: Option<&[usize]>) -> Result<Box<dyn Any>, ReadError> {
+        fn of<T: Value>(file: &TensorFile, shape: Option<&[usize]>) -> Result<Box<dyn Any>, ReadError> {
+            Ok(Box::new(file.parse(T::TYPE, shape)?.of_carriers::<T>()?))
+        }
+        with_element!(element, |T| of::<T>(self, shape))
+    }
+
+    fn parse<C: Carrier>(&self, element: ElementType, shape: Option<&[usize]>) -> Result<Contents<C>, ReadError> {
         let source = self.source()?;
         if let Source::Gzip(bytes) = source
             && let Some(contents) = parse_compressed(self.file_type, bytes, element, shape)

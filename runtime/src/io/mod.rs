@@ -21,7 +21,6 @@
 //! An error says where: `x.tns:17:4: index 0: indices start from 1`.
 
 mod arrays;
-mod compiled;
 mod contents;
 mod entries;
 mod error;

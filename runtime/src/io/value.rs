@@ -32,11 +32,10 @@ pub enum Refusal {
 
 pub(crate) mod sealed {
     use super::Carrier;
-    use crate::io::compiled::Files;
     use crate::tensor::{Element, OutOfMemory};
 
     /// What the readers and writers need to know about a number.
-    pub trait Value: Element + Files {
+    pub trait Value: Element {
         /// What carries it where files are read.
         type Carrier: Carrier;
         /// What `NumPy` calls it.

@@ -107,7 +107,7 @@ mod tests {
     use super::*;
     use crate::generate;
     use crate::tensor::{Duplicates, Indices, pack};
-    use spc_compiler::format::prelude;
+    use spc_compiler::format;
 
     #[test]
     fn prefixes_are_counted_by_levels_and_other_sets_by_a_pass() {
@@ -130,7 +130,7 @@ mod tests {
                         .into_iter()
                         .chain([spc_compiler::format::LevelFormat::COMPRESSED]),
                 ),
-                None => prelude::format(name, &[], 3).unwrap(),
+                None => format::named(name, &[], 3).unwrap(),
             };
             let tensor = pack(entries.clone(), &format, Duplicates::Sum).unwrap();
             assert_eq!(!prefixes(&tensor, &[0, 1, 2]).is_empty(), free, "{name}");
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn figures_are_counted_once_for_clones_and_again_for_more_sets() {
         let entries = generate::uniform(&[40, 30, 50], 500, 4).unwrap();
-        let tensor = pack(entries, &prelude::format("csf", &[], 3).unwrap(), Duplicates::Sum).unwrap();
+        let tensor = pack(entries, &format::named("csf", &[], 3).unwrap(), Duplicates::Sum).unwrap();
         let first = spread(&tensor, BTreeSet::from([5]));
         assert!(Arc::ptr_eq(&first, &spread(&tensor.clone(), BTreeSet::from([5]))));
         assert!(Arc::ptr_eq(&first, &spread(&tensor, BTreeSet::new())));

@@ -122,7 +122,7 @@ fn differs(coordinates: &IndexArray) -> Vec<bool> {
 mod tests {
     use super::*;
     use crate::tensor::{Coordinates, Duplicates, Indices, pack};
-    use spc_compiler::format::prelude;
+    use spc_compiler::format;
 
     fn entries() -> Coordinates<f64> {
         let columns: [[u32; 6]; 3] = [[0, 0, 0, 2, 2, 3], [1, 1, 4, 1, 1, 0], [0, 3, 3, 2, 5, 1]];
@@ -131,7 +131,7 @@ mod tests {
     }
 
     fn of(format: &str, arguments: &[u64]) -> TensorSize {
-        let format = prelude::format(format, arguments, 3).unwrap();
+        let format = format::named(format, arguments, 3).unwrap();
         tensor_size(&pack(entries(), &format, Duplicates::Refuse).unwrap())
     }
 
@@ -157,7 +157,7 @@ mod tests {
             let indices = vec![column(|entry| entry.0), column(|entry| entry.1)];
             let values = vec![1.0; entries.len()];
             let entries = Coordinates { shape: vec![3, 3], shape_is_stated: true, indices, values };
-            pack(entries, &prelude::format("csr", &[], 2).unwrap(), Duplicates::Refuse).unwrap()
+            pack(entries, &format::named("csr", &[], 2).unwrap(), Duplicates::Refuse).unwrap()
         };
         // Three entries lead to row 0, which has three, and one to row 2, which has none.
         let (a, b) = (matrix(&[(0, 0), (1, 0), (2, 0), (2, 2)]), matrix(&[(0, 0), (0, 1), (0, 2), (1, 1)]));

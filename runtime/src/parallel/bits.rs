@@ -3,7 +3,7 @@
 //! This file stands by itself, like its neighbours: it uses what stands beside it, `interleave`, which says what is interleaved
 //! how, and the types of coordinates. This takes codes apart.
 
-use super::dot::Coordinate;
+use super::coordinate::Coordinate;
 use super::interleave::{self, Spread};
 
 /// The bits of a code that are those of one number.

@@ -22,13 +22,7 @@
 //! than to load one by one, take short runs in fours.
 
 use super::combine::{All, Any, Difference, Maximum, Minimum, Monoid, Op, Operator, Product, Quotient, Sum, Value};
-#[cfg(all(
-    target_arch = "x86_64",
-    target_feature = "avx512bw",
-    target_feature = "avx512dq",
-    target_feature = "avx512vl"
-))]
-use super::segments;
+use super::coordinate::Coordinate;
 #[cfg(all(
     target_arch = "x86_64",
     target_feature = "avx512bw",
@@ -37,13 +31,6 @@ use super::segments;
 ))]
 use super::wide::{Arithmetic, EightLanes, GATHERED, LOADS_ONE_BY_ONE, Lanes, Lasting, Wide, fetch, lanes_of_length};
 use std::marker::PhantomData;
-#[cfg(all(
-    target_arch = "x86_64",
-    target_feature = "avx512bw",
-    target_feature = "avx512dq",
-    target_feature = "avx512vl"
-))]
-use std::ops::RangeInclusive;
 
 /// How many terms a lane takes before its sum is added to one of `f64`.
 pub(super) const LONG: usize = 64;
@@ -73,45 +60,6 @@ macro_rules! numbers {
 }
 
 numbers!(f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 bool);
-
-mod sealed {
-    /// No type outside of this crate is a coordinate: those of four bytes are loaded as bits.
-    pub trait Sealed {}
-}
-
-/// The types of stored coordinates.
-pub trait Coordinate: Copy + sealed::Sealed {
-    /// What fills up rows: the largest number, which is no coordinate there.
-    const FILLING: Self;
-
-    /// As a place in an array.
-    fn place(self) -> usize;
-
-    /// Whether it is no coordinate, where rows are filled up.
-    fn is_filling(self) -> bool;
-}
-
-macro_rules! coordinates {
-    ($($type:ty)*) => {
-        $(impl sealed::Sealed for $type {}
-
-        impl Coordinate for $type {
-            const FILLING: Self = <$type>::MAX;
-
-            #[inline(always)]
-            fn place(self) -> usize {
-                self as usize
-            }
-
-            #[inline(always)]
-            fn is_filling(self) -> bool {
-                self == Self::FILLING
-            }
-        })*
-    };
-}
-
-coordinates!(u8 u16 u32 u64);
 
 /// Values side by side, one for each place of a run.
 pub trait Term: Copy {
@@ -249,7 +197,7 @@ pub struct Both<O, A, B>(A, B, PhantomData<O>);
 
 /// Terms side by side, one for each place of a run.
 #[derive(Debug, Clone, Copy)]
-pub struct Terms<F>(F);
+pub struct Terms<F>(pub(super) F);
 
 /// The elements of a run.
 #[inline(always)]
@@ -368,34 +316,6 @@ impl<F: Term> Terms<F> {
         assert!(self.0.length().is_multiple_of(totals.len()), "as many terms for each total");
         totals.fill(F::Number::identity(C::OP));
         combine_in_turns::<C, F>(self.0, totals);
-    }
-
-    /// Their sums between positions: the first is that of places `positions[0]..positions[1]`, and so on.
-    ///
-    /// ```
-    /// use spc::parallel::{at, run};
-    ///
-    /// let mut sums = [0.0; 3];
-    /// run(&[2.0, 3.0, 4.0]).times(at(&[1.0, 10.0], &[0_u32, 1, 1])).sums_between(&[0_u32, 2, 2, 3], &mut sums);
-    /// assert_eq!(sums, [32.0, 0.0, 40.0]);
-    /// ```
-    ///
-    /// # Panics
-    /// When there is not one position more than sums, the positions do not ascend up to a place that there is, or a coordinate lies
-    /// beyond its array.
-    #[inline(always)]
-    pub fn sums_between<P: Coordinate>(self, positions: &[P], sums: &mut [F::Number]) {
-        self.reduce_between(Sum, positions, sums);
-    }
-
-    /// The same with another operator: the identity where there are no places.
-    ///
-    /// # Panics
-    /// As [`Terms::sums_between`].
-    #[inline(always)]
-    pub fn reduce_between<C: Monoid, P: Coordinate>(self, _: C, positions: &[P], totals: &mut [F::Number]) {
-        assert!(positions.len() == totals.len() + 1, "each sum has its end");
-        reduce_between::<C, F, P>(self.0, positions, totals);
     }
 }
 
@@ -536,34 +456,6 @@ fn lanes_of_some<C: Monoid, L: Lanes<Number = F::Number>, F: Term>(term: F) -> L
     totals
 }
 
-/// How many runs a chunk may have whose ends a processor guesses right when it meets them again, so that nothing is won by not
-/// having to guess. Fewer are a block of a loop that has more.
-#[cfg(all(
-    target_arch = "x86_64",
-    target_feature = "avx512bw",
-    target_feature = "avx512dq",
-    target_feature = "avx512vl"
-))]
-const REMEMBERED: RangeInclusive<usize> = 65..=2048;
-
-/// The totals of runs that lie one behind the other.
-#[cfg(all(
-    target_arch = "x86_64",
-    target_feature = "avx512bw",
-    target_feature = "avx512dq",
-    target_feature = "avx512vl"
-))]
-#[inline(always)]
-fn reduce_between<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], totals: &mut [F::Number]) {
-    if term.longest() > GATHERED {
-        return reduce_between_of_far::<C, F, P>(term, positions, totals);
-    }
-    if LOADS_ONE_BY_ONE && REMEMBERED.contains(&totals.len()) {
-        return reduce_each::<C, F, P>(term, positions, totals);
-    }
-    segments::reduce_between::<C, F, P>(term, positions, totals);
-}
-
 /// The totals of runs that lie one behind the other, eight at a time.
 #[cfg(all(
     target_arch = "x86_64",
@@ -652,33 +544,9 @@ fn vector<C: Monoid, L: EightLanes<Number = F::Number>, F: Term>(term: F, first:
     term.part(first + number * L::COUNT, L::COUNT).first_lanes::<C, L>()
 }
 
-/// Of an array that is too long to be gathered from.
-#[cfg(all(
-    target_arch = "x86_64",
-    target_feature = "avx512bw",
-    target_feature = "avx512dq",
-    target_feature = "avx512vl"
-))]
-#[cold]
-#[inline(never)]
-fn reduce_between_of_far<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], totals: &mut [F::Number]) {
-    reduce_each::<C, F, P>(term, positions, totals);
-}
-
-/// One after the other.
-#[cfg(not(all(
-    target_arch = "x86_64",
-    target_feature = "avx512bw",
-    target_feature = "avx512dq",
-    target_feature = "avx512vl"
-)))]
+/// The totals of runs that lie one behind the other, one after the other.
 #[inline(always)]
-fn reduce_between<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], totals: &mut [F::Number]) {
-    reduce_each::<C, F, P>(term, positions, totals);
-}
-
-#[inline(always)]
-fn reduce_each<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], totals: &mut [F::Number]) {
+pub(super) fn reduce_each<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], totals: &mut [F::Number]) {
     for (to, bounds) in totals.iter_mut().zip(positions.windows(2)) {
         let (first, end) = (bounds[0].place(), bounds[1].place());
         *to = reduce::<C, F>(term.part(first, end - first));

@@ -8,7 +8,7 @@
 //!
 //! This file stands by itself, as that of the chunks does: it is compiled at run time too.
 
-use super::dot::Coordinate;
+use super::coordinate::Coordinate;
 use std::cmp::Ordering;
 use std::mem::MaybeUninit;
 use std::ops::Range;

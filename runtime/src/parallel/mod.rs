@@ -24,10 +24,12 @@
 //! assert_eq!(sums, [3.0, 0.0, 12.0]);
 //! ```
 
+mod between;
 mod bitmap;
 mod bits;
 mod chunks;
 mod combine;
+mod coordinate;
 mod dot;
 mod few;
 #[doc(hidden)]
@@ -52,7 +54,8 @@ pub use bitmap::Bitmap;
 pub use bits::{Bits, Numbers};
 pub use chunks::{Chunks, Fixed, JoinedPositions, Owned, Part, Partial, Position, Private, Segmented, TakenSegments};
 pub use combine::{All, Any, Difference, Maximum, Minimum, Monoid, Op, Operator, Product, Quotient, Sum, Value};
-pub use dot::{At, AtSome, Both, Coordinate, Number, Run, Same, Term, Terms, at, at_some, run, same};
+pub use coordinate::Coordinate;
+pub use dot::{At, AtSome, Both, Number, Run, Same, Term, Terms, at, at_some, run, same};
 pub use half::{bf16, f16};
 pub use intersect::{Intersection, intersection};
 pub use joined::{Joined, Taken};

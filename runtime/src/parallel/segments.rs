@@ -21,8 +21,8 @@
     target_feature = "avx512vl"
 ))]
 
-use super::Coordinate;
 use super::combine::{Monoid, Value};
+use super::coordinate::Coordinate;
 use super::dot::{LONG, Term, eights};
 use super::wide::{EightLanes, Wide, fetch, set_bytes};
 

@@ -483,7 +483,8 @@ proptest::proptest! {
 
 mod sums_of_products {
     use super::*;
-    use crate::parallel::dot::{Coordinate, Number};
+    use crate::parallel::coordinate::Coordinate;
+    use crate::parallel::dot::Number;
 
     /// Small integers: their sums are the same in any order.
     fn assert_sums<T, C>(number: fn(usize) -> T, coordinate: fn(usize) -> C)

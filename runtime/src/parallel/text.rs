@@ -3,11 +3,12 @@
 //! This file stands by itself too: tests of the compiler include it.
 
 /// What kernels call.
-const CALLED: [(&str, &str); 12] = [
+const CALLED: [(&str, &str); 13] = [
     ("bitmap", include_str!("bitmap.rs")),
     ("bits", include_str!("bits.rs")),
     ("chunks", include_str!("chunks.rs")),
     ("combine", include_str!("combine.rs")),
+    ("coordinate", include_str!("coordinate.rs")),
     ("dot", include_str!("dot.rs")),
     ("half", include_str!("half.rs")),
     ("intersect", include_str!("intersect.rs")),
@@ -19,8 +20,12 @@ const CALLED: [(&str, &str); 12] = [
 ];
 
 /// What these call.
-const OTHERS: [(&str, &str); 3] =
-    [("few", include_str!("few.rs")), ("segments", include_str!("segments.rs")), ("wide", include_str!("wide.rs"))];
+const OTHERS: [(&str, &str); 4] = [
+    ("between", include_str!("between.rs")),
+    ("few", include_str!("few.rs")),
+    ("segments", include_str!("segments.rs")),
+    ("wide", include_str!("wide.rs")),
+];
 
 /// What stands in a module `parallel` that has functions `threads` and `run_all` besides; `interleave` is the text of what puts
 /// codes together, and `rounding` that of what numbers of two bytes are.

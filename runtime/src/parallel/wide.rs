@@ -7,8 +7,8 @@
     target_feature = "avx512vl"
 ))]
 
-use super::Coordinate;
 use super::combine::{Op, Value};
+use super::coordinate::Coordinate;
 use std::arch::x86_64::*;
 use std::convert::identity;
 

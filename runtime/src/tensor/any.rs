@@ -1,7 +1,6 @@
 //! Tensors whose format and element type are known at run time.
 
 use super::layout::Layout;
-use super::pack::follows;
 use super::{Element, IndexArray, InvalidTensor, LevelArrays, Shared, Values};
 use crate::with_element;
 use spc_compiler::format::Format;
@@ -239,7 +238,7 @@ impl AnyTensor {
 
     /// Whether each position of each level is one entry, or padding of a map, or the parent of such.
     pub(super) fn is_plain(&self) -> bool {
-        self.format.levels.iter().all(|level| follows(level.format.kind))
+        self.format.levels.iter().all(|level| super::layout::follows(level.format.kind))
     }
 
     /// The number of positions of a level: how many parents the next level has. One for `depth` 0, which is before all levels.
@@ -268,14 +267,6 @@ impl AnyTensor {
     /// The number of bytes of all its arrays.
     pub fn storage_bytes(&self) -> usize {
         self.levels.iter().map(LevelArrays::bytes).sum::<usize>() + self.values.bytes()
-    }
-
-    /// Checks all that a tensor promises. Tensors are valid by construction; this is for tests of what constructs them.
-    ///
-    /// # Errors
-    /// The first thing that is wrong.
-    pub fn validate(&self) -> Result<(), InvalidTensor> {
-        super::validate::validate(self)
     }
 
     pub(super) fn level_layout(&self) -> Layout {

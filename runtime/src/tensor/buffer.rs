@@ -1,5 +1,6 @@
 //! Contiguous values that begin on a cache line.
 
+use crate::memory::OutOfMemory;
 use crate::{fault, memory};
 use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
 use std::any::Any;
@@ -62,23 +63,6 @@ impl<T> RefUnwindSafe for Foreign<T> {}
 pub trait Plain: Zeroable + NoUninit + CheckedBitPattern + Send + Sync {}
 
 impl<T: Zeroable + NoUninit + CheckedBitPattern + Send + Sync> Plain for T {}
-
-/// There is not enough memory for a buffer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "there is not enough memory here for {} bytes, {length} elements of {size} bytes each",
-    total(.length, .size)
-)]
-pub struct OutOfMemory {
-    /// The number of elements asked for.
-    pub length: usize,
-    /// The size of each in bytes.
-    pub size: usize,
-}
-
-fn total(length: &usize, size: &usize) -> u128 {
-    *length as u128 * *size as u128
-}
 
 impl<T: Plain> Buffer<T> {
     /// `length` zeros, aligned. The system hands out pages of zeros when they are first touched, so this takes no time.

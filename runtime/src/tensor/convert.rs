@@ -1,5 +1,6 @@
 //! From one format to another.
 
+use super::values::same_bits;
 use super::values::with_values;
 use super::{AnyTensor, Coordinates, Duplicates, Element, Indices, LevelArrays, PackError, Values, pack_filled};
 use spc_compiler::format::{Coordinate, Format, Level};
@@ -122,9 +123,4 @@ impl<T: Element> Coordinates<T> {
 fn retain_with<I, T>(indices: &mut Vec<I>, values: &[T], is_kept: impl Fn(&T) -> bool) {
     let mut values = values.iter();
     indices.retain(|_| values.next().is_some_and(&is_kept));
-}
-
-/// Whether two values have the same bits: zeros of different signs do not.
-pub(crate) fn same_bits<T: Element>(one: &T, other: &T) -> bool {
-    bytemuck::bytes_of(one) == bytemuck::bytes_of(other)
 }

@@ -1,8 +1,25 @@
 //! What can be wrong with a tensor that is put together from arrays.
 
-use super::{OutOfMemory, WrongType};
-use spc_compiler::format::{IndexWidth, Role};
+use super::OutOfMemory;
+use spc_compiler::format::{Format, IndexWidth, Role};
 use spc_compiler::ir::ElementType;
+
+/// A tensor is of another format or element type than its type says.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WrongType {
+    /// The format is another.
+    #[error("the tensor is stored as {found}, not as {expected}; convert it first")]
+    Format {
+        /// The format of the type.
+        expected: Box<Format>,
+        /// The tensor's.
+        found: Box<Format>,
+    },
+    /// The element type is another.
+    #[error(transparent)]
+    Element(#[from] WrongElement),
+}
 
 /// Why arrays do not make a tensor of a format. Levels, modes, positions and coordinates count from 0 in the fields; in
 /// messages, levels and modes count from 1.

@@ -229,3 +229,9 @@ fn check_diagonal(level: usize, extent: usize, above: Option<(LevelKind, usize)>
         Some(_) => Ok(()),
     }
 }
+
+/// Whether positions of a level follow from the prefixes of keys alone, and each is one entry, or padding of a map, or the parent of
+/// such.
+pub(super) fn follows(kind: LevelKind) -> bool {
+    kind.is_dense() || kind.is_compressed() || kind.is_singleton()
+}

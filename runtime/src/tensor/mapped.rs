@@ -268,7 +268,7 @@ mod tests {
     use super::super::{Compressed, DenseLevel, Nonunique, Singleton, Tensor, Unique, Unordered};
     use super::*;
     use spc_compiler::backend::rust::MAP_TYPES;
-    use spc_compiler::format::prelude;
+    use spc_compiler::format;
 
     #[test]
     fn the_compiler_knows_the_types_of_maps() {
@@ -280,7 +280,7 @@ mod tests {
     #[test]
     fn types_are_what_the_prelude_says() {
         fn same<F: StorageFormat>(name: &str, arguments: &[u64]) {
-            let expected = prelude::format(name, arguments, F::ORDER).unwrap();
+            let expected = format::named(name, arguments, F::ORDER).unwrap();
             assert_eq!(F::format(), expected, "{name} of order {}", F::ORDER);
         }
         fn blocked<const B: u64>() {

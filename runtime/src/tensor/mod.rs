@@ -58,13 +58,12 @@ pub(crate) mod values;
 mod view;
 mod walk;
 
+pub use crate::memory::OutOfMemory;
 pub use any::{AnyTensor, Parts};
-pub use buffer::{ALIGNMENT, Buffer, OutOfMemory, Plain};
+pub use buffer::{ALIGNMENT, Buffer, Plain};
 pub(crate) use convert::Listed;
-#[cfg(test)]
-pub(crate) use convert::same_bits;
 pub use coordinates::{Coordinates, Indices};
-pub use error::{InvalidTensor, WrongElement};
+pub use error::{InvalidTensor, WrongElement, WrongType};
 pub use formats::{
     Coo, Csc, Csf, Csr, Dcsr, Dense, LevelList, Levels, Mode, ModeList, Permuted, RowMajor, Scalar, Scoo, StorageFormat,
 };
@@ -84,7 +83,9 @@ pub use spc_compiler::ir::ElementType;
 pub use spc_compiler::level::level_types::*;
 pub use spc_compiler::level::types::{Flag, IndexType, LevelType, Nonunique, Ordered, Unique, Unordered};
 pub use statistics::{Groups, ModeStatistics, Statistics, StorageSize, statistics, storage_size};
-pub use typed::{Tensor, WrongType};
+pub use typed::Tensor;
+#[cfg(test)]
+pub(crate) use values::same_bits;
 pub use values::{Element, Values};
 pub use view::{AnyView, IndexSlice, View};
 

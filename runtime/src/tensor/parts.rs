@@ -12,7 +12,7 @@
 //! ```
 
 use super::layout::Layout;
-use super::pack::follows;
+use super::layout::follows;
 use super::{AnyTensor, Element, Index, IndexArray, LevelArrays, Shared, Values};
 use spc_compiler::format::LevelKind;
 use std::ops::Range;

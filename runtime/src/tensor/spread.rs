@@ -390,7 +390,7 @@ mod tests {
     use super::*;
     use crate::generate;
     use crate::tensor::{Coordinates, Duplicates, Indices, pack};
-    use spc_compiler::format::prelude;
+    use spc_compiler::format;
 
     fn columns(entries: &Coordinates<f64>) -> Vec<Vec<u64>> {
         let column = |indices: &Indices| match indices {
@@ -417,7 +417,7 @@ mod tests {
         let sets: BTreeSet<Modes> = (1..15).collect();
         let formats: [(&str, &[u64]); 4] = [("csf", &[]), ("coo", &[]), ("hicoo", &[64]), ("alto", &[])];
         for (name, arguments) in formats {
-            let format = prelude::format(name, arguments, 4).unwrap();
+            let format = format::named(name, arguments, 4).unwrap();
             let tensor = pack(entries.clone(), &format, Duplicates::Sum).unwrap();
             let spread = tensor.spread(&sets);
             assert_eq!(spread.entries, 60_000, "{name}");
@@ -466,7 +466,7 @@ mod tests {
                 indices: vec![Indices::U32(vec![]), Indices::U32(vec![])],
                 values: vec![],
             };
-            let tensor = pack(entries, &prelude::format("csr", &[], 2).unwrap(), Duplicates::Sum).unwrap();
+            let tensor = pack(entries, &format::named("csr", &[], 2).unwrap(), Duplicates::Sum).unwrap();
             let spread = tensor.spread(&(1..4).collect());
             assert_eq!(spread.entries, 0);
             assert!(spread.distinct.values().all(|distinct| distinct.bound == 0.0), "{spread:?}");

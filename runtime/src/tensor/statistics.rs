@@ -152,7 +152,7 @@ mod tests {
     use super::*;
     use crate::generate;
     use crate::tensor::Indices;
-    use spc_compiler::format::prelude;
+    use spc_compiler::format;
     use std::collections::BTreeMap;
 
     #[test]
@@ -210,7 +210,7 @@ mod tests {
         let entries = generate::uniform(&[40, 30, 50], 700, 3).unwrap();
         let statistics = statistics(&entries).unwrap();
         let (n, s, f) = (700, statistics.modes[0].slices.count, statistics.modes[2].fibers.count);
-        let size = |name: &str| storage_size(&entries, &prelude::format(name, &[], 3).unwrap()).unwrap();
+        let size = |name: &str| storage_size(&entries, &format::named(name, &[], 3).unwrap()).unwrap();
         let whole = 2;
         assert_eq!(size("hocoo").units(), 4 * n + whole);
         assert_eq!(size("hocsr").units(), 40 * 30 + 2 * n + 1);
@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn blocks_take_what_their_holes_take() {
         let entries = generate::uniform(&[9, 10], 20, 5).unwrap();
-        let size = |block| storage_size(&entries, &prelude::format("bcsr", &[block], 2).unwrap()).unwrap();
+        let size = |block| storage_size(&entries, &format::named("bcsr", &[block], 2).unwrap()).unwrap();
         assert_eq!((size(1).units(), size(1).stored), (9 + 1 + 20 + 20, 20));
         let whole = size(16);
         assert_eq!((whole.stored, whole.positions, whole.coordinates), (16 * 16, 2, 1));

@@ -2,7 +2,7 @@
 
 use super::{
     AnyTensor, Buffer, Coordinates, Duplicates, Element, Indices, InvalidTensor, PackError, RowMajor, Scalar,
-    StorageFormat, WrongElement, pack,
+    StorageFormat, WrongElement, WrongType, pack,
 };
 use spc_compiler::format::Format;
 use std::fmt;
@@ -26,23 +26,6 @@ use std::marker::PhantomData;
 pub struct Tensor<T, F> {
     pub(super) any: AnyTensor,
     types: PhantomData<fn() -> (T, F)>,
-}
-
-/// A tensor is of another format or element type than its type says.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum WrongType {
-    /// The format is another.
-    #[error("the tensor is stored as {found}, not as {expected}; convert it first")]
-    Format {
-        /// The format of the type.
-        expected: Box<Format>,
-        /// The tensor's.
-        found: Box<Format>,
-    },
-    /// The element type is another.
-    #[error(transparent)]
-    Element(#[from] WrongElement),
 }
 
 const ELEMENT: &str = "a tensor's values are of its element type";

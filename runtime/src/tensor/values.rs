@@ -1,7 +1,6 @@
 //! Values: arrays of any element type.
 
-use super::pack::Pack;
-use super::{Buffer, OutOfMemory, Shared};
+use super::{Buffer, OutOfMemory, Plain, Shared};
 use crate::complex::{c32, c64};
 use crate::half::{bf16, f16};
 use spc_compiler::ir::{ElementType, Literal, ReduceOperator};
@@ -12,7 +11,7 @@ mod sealed {
 }
 
 /// The types of tensor elements: `f64 f32 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64 bool c32 c64`, which [`with_element!`](crate::with_element) goes through.
-pub trait Element: sealed::Sealed + Pack + PartialEq + Default + fmt::Debug + fmt::Display {
+pub trait Element: sealed::Sealed + Plain + PartialEq + Default + fmt::Debug + fmt::Display {
     /// Its name in the language.
     const TYPE: ElementType;
     /// Zero, or `false`.
@@ -533,6 +532,11 @@ impl fmt::Debug for Values {
         write!(f, "{} ", self.element().name())?;
         with_values!(self, |values| super::debug_shortened(f, values.len(), |place| values[place]))
     }
+}
+
+/// Whether two values have the same bits: zeros of different signs do not.
+pub(crate) fn same_bits<T: Element>(one: &T, other: &T) -> bool {
+    bytemuck::bytes_of(one) == bytemuck::bytes_of(other)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! fit each other; any other is spelled level by level.
 
 use super::ident;
-use crate::format::{Coordinate, Format, LevelFormat, LevelTypeName, Order, Parameter, prelude};
+use crate::format::{Coordinate, Format, LevelFormat, LevelTypeName, Order, Parameter, named};
 use crate::ir::ElementType;
 use crate::notation::Tensor;
 use proc_macro2::{Literal, TokenStream};
@@ -98,7 +98,7 @@ const fn map_type(name: &'static str, takes_order: bool, takes_block: bool) -> M
 /// The type of a format of the prelude with computed coordinates, whatever its name is where it is written.
 fn named_map(format: &Format) -> Option<TokenStream> {
     let has = |map: &&MapType, arguments: &[u64]| {
-        prelude::format(map.name, arguments, format.order).is_ok_and(|named| named == *format)
+        named(map.name, arguments, format.order).is_ok_and(|of_name| of_name == *format)
     };
     let blocks: Vec<u64> = format.levels.iter().filter_map(|level| block(&level.coordinate)).collect();
     let (map, block) = MAP_TYPES.iter().find_map(|map| match map.takes_block {

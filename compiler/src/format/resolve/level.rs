@@ -1,9 +1,9 @@
 //! One level as written: its kind and its properties.
 
-use super::Report;
 use super::arguments::{Arguments, Value};
+use super::{Report, spelling};
 use crate::diagnostics::{Diagnostic, Span, codes::notation as codes, suggest, words};
-use crate::format::{Count, IndexWidth, LevelFormat, LevelKind, Order, Role, prelude, spelling};
+use crate::format::{Count, IndexWidth, LevelFormat, LevelKind, Order, Role, prelude};
 use crate::level;
 use crate::syntax::{FormatArgument, Ident, LevelExpr};
 

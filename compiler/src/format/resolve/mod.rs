@@ -10,14 +10,16 @@ mod arguments;
 mod coordinate;
 mod level;
 mod map;
+mod spelling;
 mod storage;
 #[cfg(test)]
 mod tests;
 
-use super::{Format, Level, prelude, spelling};
+use super::{Format, Level, prelude};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes, suggest, words};
 use crate::syntax::{FormatArgument, FormatDefinition, FormatExpr, FormatExprKind, FormatMap, Ident, Item, Program};
 use arguments::Arguments;
+pub use spelling::taco;
 
 /// The named formats that a text may use: those of the prelude and its own.
 #[derive(Debug, Clone, Default)]
@@ -107,6 +109,18 @@ pub fn resolve(format: &FormatExpr, order: usize, definitions: &Definitions<'_>)
         Some(levels) if report.found.is_empty() => Ok(Format { order, levels }),
         _ => Err(report.found),
     }
+}
+
+/// The format of the prelude of a name, with numbers for its arguments, for tensors of an order.
+///
+/// # Errors
+/// When there is no such format, or it does not take these arguments or this order.
+pub fn named(name: &str, arguments: &[u64], order: usize) -> Result<Format, Diagnostics> {
+    let span = Span::default();
+    let arguments = arguments.iter().map(|&number| FormatArgument::Number(number, span)).collect();
+    let name = Ident { name: name.to_owned(), span };
+    let named = FormatExpr { fill: None, hints: Vec::new(), kind: FormatExprKind::Named { name, arguments }, span };
+    resolve(&named, order, &Definitions::prelude())
 }
 
 /// The problems of a definition, whether or not a kernel uses it. Each `...` stands for one mode, and an argument for

@@ -1,6 +1,6 @@
 //! What a kernel declares: its tensors and scalars, before their orders are known.
 
-use super::expression::FormatOption;
+use super::option::FormatOption;
 use super::uses::{self, Part};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
 use crate::ir::ElementType;

@@ -13,6 +13,7 @@ mod indices;
 mod kernel;
 mod literal;
 mod mistakes;
+mod option;
 mod problems;
 mod reduction;
 mod result;
@@ -26,7 +27,8 @@ mod uses;
 mod value;
 mod visits;
 
-pub use expression::{FormatOption, check_expression, read_by};
+pub use expression::{check_expression, read_by};
+pub use option::FormatOption;
 pub use problems::Problems;
 pub(crate) use reduction::name as reduction_name;
 pub(super) use result::fills;

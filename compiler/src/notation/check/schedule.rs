@@ -1,10 +1,10 @@
 //! `schedule` blocks: the names and the arguments of their directives.
 
 use super::uses;
-use crate::diagnostics::topics::directives::{self, Argument};
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes, suggest, words};
 use crate::notation::Tensor;
 use crate::syntax::{Directive, Expr, ExprKind, Ident, Schedule, Statement};
+use crate::topics::directives::{self, Argument};
 
 /// Reports unknown directives and wrong arguments.
 pub(super) fn check(schedule: &Schedule, tensors: &[Tensor], body: &[Statement], found: &mut Diagnostics) {

@@ -3,7 +3,7 @@
 //! A [`Rule`] says how a directive is applied: it checks what it says against the kernel, refuses what can't be had with its place and
 //! the reason, and notes the rest in [`Asked`](crate::concrete::Asked), or changes the kernel's variables at once. The scheduler
 //! keeps to what is asked where that is legal, refuses it where not, and proposes the rest. What a directive is called and what its
-//! arguments are is declared once, in [`topics::directives`](crate::diagnostics::topics::directives), which checks of the notation,
+//! arguments are is declared once, in [`topics::directives`](crate::topics::directives), which checks of the notation,
 //! README.md and `spc explain` follow.
 
 mod accumulate;
@@ -32,13 +32,13 @@ mod workspace;
 
 use super::directives::{Directives, is_called};
 use super::{IndexVariable, Kernel, Run, Statement, Target, level_variables};
-use crate::diagnostics::topics::directives::{self, Argument};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes, suggest, words};
 use crate::format::LevelFormat;
 use crate::ir::{Choice, ElementType, ReduceOperator, Simd, Tile};
 use crate::notation;
 use crate::remark::{Remark, What, Why};
 use crate::syntax::{Directive, Expr, ExprKind, Index};
+use crate::topics::directives::{self, Argument};
 pub(in crate::schedule) use balance::no_entries;
 
 /// How a directive is applied.

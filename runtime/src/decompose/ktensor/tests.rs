@@ -41,7 +41,7 @@ fn norms_and_inner_products() {
     );
     for format in ["csf", "coo", "dense", "alto", "hicoo(2)"] {
         let (name, arguments) = format.split_once('(').map_or((format, vec![]), |(name, _)| (name, vec![2]));
-        let format = spc_compiler::format::prelude::format(name, &arguments, 3).unwrap();
+        let format = spc_compiler::format::named(name, &arguments, 3).unwrap();
         let x = tensor().convert(&format).unwrap();
         let found = [m.inner(&x).unwrap(), m.residual(&x).unwrap(), m.fit(&x).unwrap()];
         near(&found, &[-17.2265625, 18.106786376677253, -0.5656492795233428]);

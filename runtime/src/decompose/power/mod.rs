@@ -15,7 +15,7 @@ use super::elements::{kernel_element, numbers, set};
 use super::engine::Clock;
 use super::entries::{Scaled, checked, scaled};
 use super::kernels::Kernels;
-use super::start::uniform;
+use super::uniform::uniform;
 use super::{DecomposeError, Engine, Factor, Fitted, Iteration, KTensor, Model, Observer, Step, Stopped};
 use crate::tensor::{AnyTensor, Duplicates, ElementType, Values, pack};
 use spc_compiler::format::Format;

@@ -9,7 +9,7 @@ use super::super::algebra::{self, Eigen, times, transposed_times};
 use super::super::elements::{dense, numbers};
 use super::super::engine::Clock;
 use super::super::kernels::{Kernels, Source};
-use super::super::start::uniform;
+use super::super::uniform::uniform;
 use crate::tensor::{AnyTensor, ElementType};
 
 /// Columns that are iterated with besides those asked for: they make these converge faster.

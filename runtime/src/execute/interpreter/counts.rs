@@ -1,6 +1,5 @@
 //! How much the interpreter does.
 
-use super::values::Value;
 use std::cell::Cell;
 
 /// What kernels did in the interpreter, one by one: a lane of a vector loop counts as an iteration. Combining what chunks of parallel
@@ -54,11 +53,4 @@ pub(super) fn add(change: impl FnOnce(&mut Counts)) {
     let mut counts = COUNTS.get();
     change(&mut counts);
     COUNTS.set(counts);
-}
-
-/// Counts an operation that had this operand.
-pub(super) fn operation(operand: Value) {
-    if !matches!(operand, Value::Index(_) | Value::Bool(_)) {
-        add(|counts| counts.operations += 1);
-    }
 }

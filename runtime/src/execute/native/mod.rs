@@ -23,6 +23,7 @@ mod abi;
 #[cfg(test)]
 #[allow(unreachable_pub)]
 mod complex;
+mod error;
 mod helpers;
 mod host;
 mod load;
@@ -33,6 +34,7 @@ mod tests;
 mod text;
 
 use self::abi::{DONE, Entry, Invocation, NO_MEMORY, PANICKED};
+pub use self::error::NativeError;
 use self::helpers::Helpers;
 use self::load::load;
 pub use self::rustc::NativeBuild;
@@ -49,93 +51,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-
-/// Why a kernel can't be compiled at run time.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum NativeError {
-    /// There is no Rust compiler.
-    #[error("there is no Rust compiler: looked for {looked}; install one (https://rustup.rs) or name it in SPC_RUSTC")]
-    NoCompiler {
-        /// What was looked for.
-        looked: String,
-    },
-    /// The compiler refused the kernel's text, or could not run.
-    #[error("`{}` can't compile the kernel:\n{output}", compiler.display())]
-    Compile {
-        /// The compiler.
-        compiler: PathBuf,
-        /// What it said.
-        output: String,
-    },
-    /// The compiler took too long.
-    #[error("`{}` took longer than {limit} s to compile the kernel; SPC_RUSTC_TIMEOUT gives it more seconds", compiler.display())]
-    TimeLimit {
-        /// The compiler.
-        compiler: PathBuf,
-        /// The time that it had, in seconds.
-        limit: f64,
-    },
-    /// An environment variable says nothing that makes sense.
-    #[error("{name} is `{value}`, and should be {expected}")]
-    Setting {
-        /// The variable.
-        name: &'static str,
-        /// What it says.
-        value: String,
-        /// What it could.
-        expected: &'static str,
-    },
-    /// A file can't be written or read.
-    #[error("{}: {source}; SPC_CACHE names another folder for compiled kernels", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: std::io::Error,
-    },
-    /// The compiled kernel can't be loaded.
-    #[error("{} can't be loaded: {source}", path.display())]
-    Load {
-        /// The library.
-        path: PathBuf,
-        /// Why not.
-        source: libloading::Error,
-    },
-    /// The compiled kernel is of another version of this crate.
-    #[error("{} is of version {version}, and can't be called", path.display())]
-    Version {
-        /// The library.
-        path: PathBuf,
-        /// The version of how it is called.
-        version: u32,
-    },
-    /// The kernel's name is none that a function can have.
-    #[error("`{kernel}` is not the name of a function")]
-    Name {
-        /// The name.
-        kernel: String,
-    },
-    /// The kernel has dimensions that must be constants to compile it.
-    #[error("`{kernel}` is generic in the extent of `{index}`; make that a constant to compile it at run time")]
-    Generic {
-        /// The kernel.
-        kernel: String,
-        /// The index variable.
-        index: String,
-    },
-}
-
-impl NativeError {
-    /// Whether this machine lacks a compiler (or its linker), so that no kernel can be compiled: the interpreter can run them.
-    pub fn is_missing_compiler(&self) -> bool {
-        match self {
-            NativeError::NoCompiler { .. } => true,
-            NativeError::Compile { output, .. } => output.contains("linker `") && output.contains("not found"),
-            _ => false,
-        }
-    }
-}
 
 /// A kernel in a library that was compiled on this machine, for this machine.
 #[derive(Debug, Clone)]

@@ -36,7 +36,7 @@ pub use operand::{Entries, Operand};
 use super::options::{self, ProgramOptions};
 use super::planning;
 use super::stack::with_stack_for;
-use super::tuning::{self, Sizes};
+use super::tuned::{self, Sizes};
 use super::{
     Backend, Chain, Copied, Error, Kernel, NativeError, Outcome, Prepared, ProgramError, Spent, StreamOptions,
     Streamed, Way,
@@ -143,7 +143,7 @@ impl Program {
         let plan_time = start.elapsed();
         let whole = planning::kernel(kernel, planned.as_ref().map(|(planned, _)| planned));
         let remembered = match kernel.schedule {
-            None => tuning::remembered(whole, &sizes, options),
+            None => tuned::remembered(whole, &sizes, options),
             Some(_) => None,
         };
         let mut tuned = None;

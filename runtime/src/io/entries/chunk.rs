@@ -2,8 +2,9 @@
 
 use super::cursor::Cursor;
 use super::explain;
+use super::number::number;
 use super::{Fault, Layout, Values};
-use crate::io::value::{self, Carrier, Refusal};
+use crate::io::value::{Carrier, Refusal};
 use crate::memory;
 use crate::tensor::{Indices, OutOfMemory};
 
@@ -104,16 +105,6 @@ pub(super) fn value<T: Carrier>(cursor: &mut Cursor<'_>, layout: &Layout) -> Res
     let re = number(cursor, layout)?;
     cursor.skip_blanks();
     Ok(T::of_parts(re, number(cursor, layout)?))
-}
-
-/// Reads one number.
-#[inline(always)]
-pub(super) fn number<T: Carrier>(cursor: &mut Cursor<'_>, layout: &Layout) -> Result<T, Refusal> {
-    if let Some(value) = cursor.small_integer() {
-        return T::from_integer(value, layout.element).ok_or(Refusal::OutOfRange);
-    }
-    let value = value::parse::<T>(cursor.field(), layout.element)?;
-    if layout.values == Values::Integer && !value.is_whole() { Err(Refusal::NotWhole) } else { Ok(value) }
 }
 
 impl Mode {

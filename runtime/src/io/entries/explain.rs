@@ -1,7 +1,7 @@
 //! What is wrong with a line: found out by reading it again, slowly.
 
-use super::chunk;
 use super::cursor::Cursor;
+use super::number::number;
 use super::{Fault, LARGEST_INDEX, Layout, Values};
 use crate::io::ReadErrorKind;
 use crate::io::value::{Carrier, Refusal, are_whole};
@@ -21,12 +21,12 @@ pub(super) fn fault<T: Carrier>(mut cursor: Cursor<'_>, layout: &Layout) -> Faul
         cursor.skip_blanks();
     }
     let mut offset = cursor.at();
-    if layout.values == Values::Complex && chunk::number::<T::Part>(&mut cursor.clone(), layout).is_ok() {
+    if layout.values == Values::Complex && number::<T::Part>(&mut cursor.clone(), layout).is_ok() {
         cursor.field();
         cursor.skip_blanks();
         offset = cursor.at();
     }
-    let reason = chunk::number::<T::Part>(&mut cursor.clone(), layout).err().unwrap_or(Refusal::NotANumber);
+    let reason = number::<T::Part>(&mut cursor.clone(), layout).err().unwrap_or(Refusal::NotANumber);
     Fault { kind: ReadErrorKind::Value, offset, message: value_message(cursor.field(), reason, layout) }
 }
 

@@ -14,6 +14,7 @@ mod chunk;
 mod cursor;
 mod explain;
 mod join;
+mod number;
 
 pub(crate) use blocks::parse_blocks;
 pub(crate) use cursor::is_line_end;

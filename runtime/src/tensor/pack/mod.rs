@@ -32,19 +32,20 @@ mod tests;
 
 pub use error::PackError;
 
-use super::layout::Layout;
+use super::layout::{Layout, follows};
 use super::tasks;
-use super::{AnyTensor, Buffer, Coordinates, Element, Indices, LevelArrays, OutOfMemory, Plain};
+use super::{AnyTensor, Buffer, Coordinates, Element, Indices, LevelArrays, OutOfMemory};
 use crate::complex::{c32, c64};
 use crate::half::{bf16, f16};
-use crate::memory;
+use crate::{memory, with_element};
 use build::{Build, Spare};
 use bytemuck::Pod;
 use grow::Grow;
 use key::{Fields, Key, Wide};
 use sorted::{Clash, Sorted, Source};
-use spc_compiler::format::{Format, LevelKind};
+use spc_compiler::format::Format;
 use spc_compiler::ir::{ElementType, ReduceOperator};
+use std::any::Any;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
@@ -87,7 +88,7 @@ impl Duplicates {
 ///
 /// ```
 /// use spc::tensor::{Coordinates, Duplicates, Indices, pack};
-/// use spc_compiler::format::{Format, LevelKind};
+/// use spc_compiler::format::Format;
 ///
 /// let entries = Coordinates {
 ///     shape: vec![3, 4],
@@ -109,7 +110,7 @@ pub fn pack<T: Element>(
     format: &Format,
     duplicates: Duplicates,
 ) -> Result<AnyTensor, PackError> {
-    T::pack(coordinates, format, duplicates, T::ZERO)
+    pack_filled(coordinates, format, duplicates, T::ZERO)
 }
 
 /// As [`pack`], for a tensor whose entries are `fill` where none is given: places without an entry hold that.
@@ -122,11 +123,25 @@ pub fn pack_filled<T: Element>(
     duplicates: Duplicates,
     fill: T,
 ) -> Result<AnyTensor, PackError> {
-    T::pack(coordinates, format, duplicates, fill)
+    pack_any(T::TYPE, Box::new((coordinates, fill)), format, duplicates)
 }
 
-/// Packing of each element type, compiled once in this crate and not again in each that packs.
-pub trait Pack: Plain {
+/// The same of `(Coordinates<T>, T)`, whatever the element type is: this is compiled once in this crate, and not again in each that packs.
+fn pack_any(
+    element: ElementType,
+    entries: Box<dyn Any>,
+    format: &Format,
+    duplicates: Duplicates,
+) -> Result<AnyTensor, PackError> {
+    with_element!(element, |T| {
+        let (coordinates, fill) =
+            *entries.downcast::<(Coordinates<T>, T)>().expect("entries are of their element type");
+        <T as Pack>::pack(coordinates, format, duplicates, fill)
+    })
+}
+
+/// Packing of an element type.
+trait Pack: Element {
     /// What is moved for an element: types share the code that does so.
     type Raw: Raw;
 
@@ -140,7 +155,7 @@ pub trait Pack: Plain {
 }
 
 /// What is moved for an element, of which packing knows no more: its bits, or where it is in a list.
-pub trait Raw: Pod + Send + Sync {
+trait Raw: Pod + Send + Sync {
     /// As the wider type, for keys that take more room than either.
     fn widened(values: Vec<Self>) -> Result<Vec<u64>, OutOfMemory>;
 
@@ -318,7 +333,7 @@ type Join<'a, B> = &'a (dyn Fn(&[B]) -> Option<B> + Sync);
 /// The same; none where several entries of one index are a mistake.
 type Together<'a, B> = Option<Join<'a, B>>;
 
-fn pack_raw<T: Element>(
+fn pack_raw<T: Pack>(
     coordinates: Coordinates<T>,
     format: &Format,
     duplicates: Duplicates,
@@ -440,13 +455,7 @@ impl Packing<'_, u64> {
     }
 }
 
-/// Whether positions of a level follow from the prefixes of keys alone, and each is one entry, or padding of a map, or the parent of
-/// such.
-pub(super) fn follows(kind: LevelKind) -> bool {
-    kind.is_dense() || kind.is_compressed() || kind.is_singleton()
-}
-
-/// The same of all levels.
+/// Whether positions of all levels follow from the prefixes of keys.
 fn is_built(layout: &Layout) -> bool {
     layout.levels.iter().all(|format| follows(format.kind))
 }

@@ -13,11 +13,10 @@ mod filled;
 #[cfg(test)]
 mod tests;
 
-use super::convert::same_bits;
 use super::index_array::with_indices;
 use super::layout::Layout;
 use super::tasks;
-use super::values::with_values;
+use super::values::{same_bits, with_values};
 use super::{AnyTensor, Element, Index, IndexArray, InvalidTensor, LevelArrays};
 use filled::{Vacant, is_vacant};
 use rayon::prelude::*;
@@ -34,7 +33,17 @@ fn begins_group(groups: &Groups, position: usize) -> bool {
     groups.as_ref().is_none_or(|begins| begins[position])
 }
 
-pub(super) fn validate(tensor: &AnyTensor) -> Result<(), InvalidTensor> {
+impl AnyTensor {
+    /// Checks all that a tensor promises. Tensors are valid by construction; this is for tests of what constructs them.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn validate(&self) -> Result<(), InvalidTensor> {
+        validate(self)
+    }
+}
+
+fn validate(tensor: &AnyTensor) -> Result<(), InvalidTensor> {
     let layout = Layout::new(&tensor.format, &tensor.shape)?;
     if tensor.levels.len() != layout.depth() {
         return Err(InvalidTensor::LevelCount { expected: layout.depth(), found: tensor.levels.len() });

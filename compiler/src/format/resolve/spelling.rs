@@ -1,6 +1,7 @@
 //! Formats by the names that other libraries and papers have for them.
 
-use super::{mode_name, resolve};
+use super::{Definitions, resolve};
+use crate::format::mode_name;
 use crate::level;
 use crate::syntax::parse_format;
 
@@ -75,8 +76,8 @@ pub fn taco(letters: &str, modes: Option<&[usize]>) -> Option<String> {
         true => format!("[{}]", levels.join(", ")),
         false => format!("({}) -> [{}]", (0..order).map(mode_name).collect::<Vec<_>>().join(", "), stored.join(", ")),
     };
-    let definitions = resolve::Definitions::prelude();
-    let resolved = |text: &str| resolve::resolve(&parse_format(text).ok()?, order, &definitions).ok();
+    let definitions = Definitions::prelude();
+    let resolved = |text: &str| resolve(&parse_format(text).ok()?, order, &definitions).ok();
     let wanted = resolved(&spelled)?;
     let is_it = |name: &&str| resolved(name).is_some_and(|format| format == wanted);
     let named = ["dense", "csr", "csc", "dcsr", "coo", "csf"].into_iter().find(is_it);
@@ -116,7 +117,7 @@ mod tests {
         for name in names {
             let meant = format(name, known()).expect(name);
             let parsed = parse_format(&meant).expect(name);
-            resolve::resolve(&parsed, 2, &resolve::Definitions::prelude()).expect(name);
+            resolve(&parsed, 2, &Definitions::prelude()).expect(name);
         }
         assert_eq!(format("nothing", known()), None);
         assert!(["Sparse", "SparseHash", "Dense", "RLE"].iter().all(|name| level(name).is_some()));

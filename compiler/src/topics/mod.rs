@@ -11,7 +11,7 @@ mod words;
 
 pub use formats::call;
 
-use super::suggest;
+use crate::diagnostics::suggest;
 use std::fmt;
 
 /// What a word is.

@@ -1,0 +1,40 @@
+//! Stored coordinates.
+
+mod sealed {
+    /// No type outside of this crate is a coordinate: those of four bytes are loaded as bits.
+    pub trait Sealed {}
+}
+
+/// The types of stored coordinates.
+pub trait Coordinate: Copy + sealed::Sealed {
+    /// What fills up rows: the largest number, which is no coordinate there.
+    const FILLING: Self;
+
+    /// As a place in an array.
+    fn place(self) -> usize;
+
+    /// Whether it is no coordinate, where rows are filled up.
+    fn is_filling(self) -> bool;
+}
+
+macro_rules! coordinates {
+    ($($type:ty)*) => {
+        $(impl sealed::Sealed for $type {}
+
+        impl Coordinate for $type {
+            const FILLING: Self = <$type>::MAX;
+
+            #[inline(always)]
+            fn place(self) -> usize {
+                self as usize
+            }
+
+            #[inline(always)]
+            fn is_filling(self) -> bool {
+                self == Self::FILLING
+            }
+        })*
+    };
+}
+
+coordinates!(u8 u16 u32 u64);
