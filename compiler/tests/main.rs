@@ -4,6 +4,7 @@ mod errors;
 mod grammar;
 mod guide;
 mod imports;
+mod marker_types;
 #[path = "rust/main.rs"]
 mod rust;
 mod schedules;

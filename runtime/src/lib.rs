@@ -159,8 +159,8 @@
 //! | `coo` | `[compressed(nonunique), singleton, …]`: sorted coordinates | [`Coo<N>`](tensor::Coo) |
 //! | `scoo` | `coo`, the last mode `dense` | [`Scoo<N>`](tensor::Scoo) |
 //! | `[dense, compressed(u64, pos = u64)]` | as written, here with wide indices | [`Levels<…>`](tensor::Levels) |
-//! | `ell` | `[dense, padded]`; a width that is known is `padded(width = 2)` | [`Levels<(DenseLevel, Padded)>`](tensor::Padded) |
-//! | `sell(8)` | `[dense, sliced]`: eight rows side by side | [`Levels<(DenseLevel, Sliced)>`](tensor::Sliced) |
+//! | `ell` | `[dense, padded]`; a width that is known is `padded(width = 2)` | [`Ell<N>`](tensor::Ell) |
+//! | `sell(8)` | `[dense, sliced]`: eight rows side by side | [`Sell<N, 8>`](tensor::Sell) |
 //! | `(i, j, k) -> [k: compressed, …]` | modes in another order | [`Permuted<…>`](tensor::Permuted) |
 //!
 //! Tensors are packed in parallel from entries in any order, and converted with [`Tensor::convert`]:

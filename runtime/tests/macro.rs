@@ -1,8 +1,7 @@
 //! `tensor_kernel!` as a user meets it: typed tensors in, typed tensors out.
 
 use spc::tensor::{
-    Compressed, Coo, Csc, Csf, Csr, Dcsr, Dense, DenseLevel, Levels, Mode, Nonunique, Permuted, Scoo, Singleton,
-    Tensor, Unique,
+    Cfb, Compressed, Coo, Csc, Csf, Csr, Dcsr, Dense, DenseLevel, Hocsr, Levels, Mode, Permuted, Scoo, Tensor, Unique,
 };
 use spc::tensor_kernel;
 
@@ -171,8 +170,6 @@ fn every_way_to_write_a_format_is_a_type() -> Result<(), Box<dyn std::error::Err
     type Wide = Levels<(DenseLevel, Compressed<Unique, u64, u64>)>;
     type Own = Levels<(DenseLevel, Compressed<Unique, u16, u64>)>;
     type Reversed = Permuted<(Mode<2>, Mode<1>, Mode<0>), Levels<(Compressed, Compressed, Compressed)>>;
-    type Slices = Levels<(DenseLevel, DenseLevel, Compressed)>;
-    type Buckets = Levels<(Compressed<Nonunique>, Singleton, Compressed)>;
     let (a, x) = (matrix(), order_3::<Csf<3>>());
     assert_eq!(formats::wide(&a.convert::<Wide>()?)?, 9.0);
     assert_eq!(formats::own(&a.convert::<Own>()?)?, 9.0);
@@ -184,7 +181,7 @@ fn every_way_to_write_a_format_is_a_type() -> Result<(), Box<dyn std::error::Err
     assert_eq!(formats::doubly(&a.convert::<Dcsr>()?, &doubly, &doubly)?, 8.0 + 27.0 + 64.0);
     let coordinates = x.convert::<Coo<3>>()?;
     assert_eq!(formats::coordinates(&coordinates, &coordinates)?, 30.0);
-    assert_eq!(formats::fibers(&x, &x.convert::<Slices>()?, &x.convert::<Buckets>()?)?, 100.0);
+    assert_eq!(formats::fibers(&x, &x.convert::<Hocsr<3>>()?, &x.convert::<Cfb<3>>()?)?, 100.0);
     Ok(())
 }
 

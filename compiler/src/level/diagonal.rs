@@ -17,7 +17,7 @@ const DECLARATION: &Declaration = &Declaration {
     summary: "the coordinate of the level above",
     children: Children::One,
     told: Told::Above,
-    types: &[LevelTypeName { name: "Diagonal", parameters: &[] }],
+    types: &[LevelTypeName { name: "DiagonalLevel", parameters: &[] }],
     ..Declaration::NOTHING
 };
 
@@ -55,9 +55,9 @@ pub(super) mod types {
 
     /// `diagonal`: the coordinate of the level above.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub struct Diagonal;
+    pub struct DiagonalLevel;
 
-    impl LevelType for Diagonal {
+    impl LevelType for DiagonalLevel {
         const FORMAT: LevelFormat = LevelFormat::new(super::KIND);
     }
 }

@@ -29,49 +29,19 @@ pub trait StorageFormat: Send + Sync + 'static {
 /// Formats in which a tensor's values are all there is, row-major.
 pub trait RowMajor: StorageFormat {}
 
-macro_rules! named_formats {
-    ($($(#[$doc:meta])* $name:ident $(<$order:ident>)? = $number:expr, $format:expr;)*) => {$(
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub struct $name $(<const $order: usize>)?;
+/// One value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scalar;
 
-        impl $(<const $order: usize>)? StorageFormat for $name $(<$order>)? {
-            const ORDER: usize = $number;
+impl StorageFormat for Scalar {
+    const ORDER: usize = 0;
 
-            fn format() -> Format {
-                $format
-            }
-        }
-    )*};
+    fn format() -> Format {
+        Format::dense(0)
+    }
 }
 
-named_formats! {
-    /// All modes dense, in order: row-major.
-    Dense<N> = N, Format::dense(N);
-    /// Coordinates, sorted.
-    Coo<N> = N, Format::coo(N);
-    /// Compressed sparse fibers.
-    Csf<N> = N, Format::csf(N);
-    /// Semi-sparse coordinates: sorted coordinates of all modes but the last, which is dense.
-    Scoo<N> = N, scoo(N);
-    /// Compressed sparse rows.
-    Csr = 2, Format::of_levels([LevelFormat::DENSE, LevelFormat::COMPRESSED]);
-    /// Compressed sparse columns.
-    Csc = 2, Format::permuted(&[1, 0], &[LevelFormat::DENSE, LevelFormat::COMPRESSED]);
-    /// Compressed sparse rows of which only those with entries are stored.
-    Dcsr = 2, Format::csf(2);
-    /// One value.
-    Scalar = 0, Format::dense(0);
-}
-
-impl<const N: usize> RowMajor for Dense<N> {}
 impl RowMajor for Scalar {}
-
-fn scoo(order: usize) -> Format {
-    let Some(sparse) = order.checked_sub(1) else { return Format::dense(0) };
-    let levels = Format::coo(sparse).levels.into_iter().map(|level| level.format);
-    Format::of_levels(levels.chain([LevelFormat::DENSE]))
-}
 
 /// Levels in the order of the modes: a tuple of one to eight level types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,6 +120,7 @@ tuples! {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Coo, Csc, Csf, Csr, Dcsr, Dense, Scoo};
     use super::*;
     use spc_compiler::level::level_types::*;
     use spc_compiler::level::types::{Nonunique, Unique, Unordered};
@@ -169,7 +140,6 @@ mod tests {
         assert_eq!(text::<Dcsr>(), "[compressed, compressed]");
         assert_eq!(text::<Csr>(), "[dense, compressed]");
         assert_eq!(text::<Csc>(), "(i, j) -> [j: dense, i: compressed]");
-        assert_eq!(text::<Scoo<1>>(), "[dense]");
         assert_eq!(text::<Scoo<2>>(), "[compressed, dense]");
         assert_eq!(text::<Scoo<3>>(), "[compressed(nonunique), singleton, dense]");
         assert_eq!(text::<Scalar>(), "[]");
@@ -183,7 +153,7 @@ mod tests {
         assert_eq!(text::<Loose>(), "[dense, compressed(unordered, u16)]");
         type Ell = Levels<(DenseLevel, Padded<Unique, u16>)>;
         assert_eq!(text::<Ell>(), "[dense, padded(u16)]");
-        type Structured = Levels<(Diagonal, PaddedTo<2, Nonunique, u8>, Singleton)>;
+        type Structured = Levels<(DiagonalLevel, PaddedTo<2, Nonunique, u8>, Singleton)>;
         assert_eq!(text::<Structured>(), "[diagonal, padded(width = 2, nonunique, u8), singleton]");
         type Others = Levels<(Bitmap, Hashed<u8>, Banded<u32, u64>, Run, Flagged<Unique, u16>, Sliced<4>)>;
         assert_eq!(text::<Others>(), "[bitmap, hashed(u8), banded(pos = u64), run, flagged(u16), sliced(rows = 4)]");

@@ -12,7 +12,7 @@
 //! ```
 
 use super::formats::{Mode, StorageFormat};
-use spc_compiler::format::{Coordinate, Format, IndexWidth, Level, LevelFormat, Order};
+use spc_compiler::format::{Coordinate, Format, Level, LevelFormat, Order};
 use spc_compiler::level::types::LevelType;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -137,181 +137,132 @@ tuples! {
     A I, B J, C K, D L, E M, F N, G O, H P, Q R, S T, U V, W X;
 }
 
-/// Levels as they are written in a definition, settled.
-fn settled(mut levels: Vec<Level>) -> Vec<Level> {
-    Level::settle(&mut levels);
-    levels
+// What the named formats are made from: see `named.rs`.
+
+/// A level.
+pub(super) fn one(coordinate: Coordinate, format: LevelFormat) -> Vec<Level> {
+    vec![Level { coordinate, format }]
 }
 
 /// A level of one format for each of some modes.
-fn each(modes: Range<usize>, coordinate: impl Fn(usize) -> Coordinate, format: LevelFormat) -> Vec<Level> {
+pub(super) fn each(modes: Range<usize>, coordinate: impl Fn(usize) -> Coordinate, format: LevelFormat) -> Vec<Level> {
     modes.map(|mode| Level { coordinate: coordinate(mode), format }).collect()
 }
 
-/// A chain for some modes: the first in a level of this format, the others in singletons of that width.
-fn chain(modes: Range<usize>, coordinate: impl Fn(usize) -> Coordinate, first: LevelFormat) -> Vec<Level> {
-    let singleton = LevelFormat::SINGLETON.with_coordinates(first.coordinates()).nonunique();
-    let mut levels = each(modes, coordinate, singleton);
-    if let Some(level) = levels.first_mut() {
-        level.format = first.nonunique();
-    }
-    levels
+pub(super) fn mode(mode: usize) -> Coordinate {
+    Coordinate::Mode(mode)
 }
 
-const MORTON: LevelFormat = LevelFormat::COMPRESSED.with_order(Order::Morton);
-
-const fn of_width(coordinates: IndexWidth) -> LevelFormat {
-    LevelFormat::COMPRESSED.with_coordinates(coordinates)
+pub(super) fn constant(value: u64) -> Coordinate {
+    Coordinate::Constant(value)
 }
 
-/// `i / B`
-fn block(size: u64) -> impl Fn(usize) -> Coordinate {
-    move |mode| Coordinate::Divide(Box::new(Coordinate::Mode(mode)), Box::new(Coordinate::Constant(size)))
+/// `a - b`
+pub(super) fn difference(a: Coordinate, b: Coordinate) -> Coordinate {
+    Coordinate::Subtract(Box::new(a), Box::new(b))
 }
 
-/// `i % B`
-fn place(size: u64) -> impl Fn(usize) -> Coordinate {
-    move |mode| Coordinate::Remainder(Box::new(Coordinate::Mode(mode)), Box::new(Coordinate::Constant(size)))
+/// `a / b`, rounded down.
+pub(super) fn quotient(a: Coordinate, b: Coordinate) -> Coordinate {
+    Coordinate::Divide(Box::new(a), Box::new(b))
 }
 
-/// Blocks of some modes in Morton order, then the coordinates within each.
-fn curve(modes: Range<usize>, size: u64) -> Vec<Level> {
-    [chain(modes.clone(), block(size), MORTON), chain(modes, place(size), of_width(IndexWidth::U8))].concat()
+/// `a % b`
+pub(super) fn remainder(a: Coordinate, b: Coordinate) -> Coordinate {
+    Coordinate::Remainder(Box::new(a), Box::new(b))
+}
+
+/// The bits of the coordinates of some modes in one.
+pub(super) fn interleave(modes: Range<usize>) -> Coordinate {
+    Coordinate::Interleave(modes.map(Coordinate::Mode).collect())
 }
 
 /// `(i * extent(j) + j) * extent(k) + k`
-fn linear(order: usize) -> Coordinate {
-    (1..order).fold(Coordinate::Mode(0), |code, mode| {
+pub(super) fn linear(modes: Range<usize>) -> Coordinate {
+    let after = |code, mode| {
         let shifted = Coordinate::Multiply(Box::new(code), Box::new(Coordinate::Extent(mode)));
         Coordinate::Add(Box::new(shifted), Box::new(Coordinate::Mode(mode)))
-    })
+    };
+    (modes.start + 1..modes.end).fold(Coordinate::Mode(modes.start), after)
 }
 
-/// One number for each entry.
-fn code(coordinate: Coordinate) -> Vec<Level> {
-    vec![Level { coordinate, format: of_width(IndexWidth::U64) }]
-}
-
-macro_rules! named_maps {
+/// Types for formats: of any order where `N` is in the first brackets, with numbers for what is in the second. Each has the order
+/// that it serves, or the least one, and its levels.
+macro_rules! named_formats {
     ($(
         $(#[$doc:meta])*
-        $name:ident [$($order:ident)?] [$($block:ident)?] = $text:literal, $least:literal, |$n:ident| $levels:expr;
-    )*) => {
-        $(
-            $(#[$doc])*
-            #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-            pub struct $name<$(const $order: usize,)? $(const $block: u64)?>;
+        $name:ident [$($order:ident)?] [$($number:ident),*] = $least:literal, [$($levels:expr),* $(,)?];
+    )*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub struct $name<$(const $order: usize,)? $(const $number: u64),*>;
 
-            impl<$(const $order: usize,)? $(const $block: u64)?> StorageFormat for $name<$($order,)? $($block)?> {
-                const ORDER: usize = [$($order,)? 2][0];
+        impl<$(const $order: usize,)? $(const $number: u64),*> $crate::tensor::StorageFormat for $name<$($order,)? $($number),*> {
+            const ORDER: usize = [$($order,)? $least][0];
 
-                fn format() -> Format {
-                    const { assert!(Self::ORDER >= $least, "the format is for tensors of higher order") };
-                    $(const { assert!($block > 0, "a block has at least 1 coordinate") };)?
-                    let $n = Self::ORDER;
-                    Format { order: $n, levels: settled($levels) }
-                }
+            fn format() -> spc_compiler::format::Format {
+                const { assert!(Self::ORDER + 1 > $least, "the format is for tensors of higher order") };
+                $(const { assert!($number > 0, "the numbers of a format are at least 1") };)*
+                let mut levels = [$($levels),*].concat();
+                spc_compiler::format::Level::settle(&mut levels);
+                spc_compiler::format::Format { order: Self::ORDER, levels }
             }
-        )*
-
-        #[cfg(all(test, feature = "compile"))]
-        const NAMES: &[&str] = &[$($text),*];
-    };
+        }
+    )*};
 }
-
-// What the named formats of the language are: the compiler's prelude says the same, and a test compares.
-named_maps! {
-    /// Compressed sparse rows of dense blocks of `B` × `B`.
-    Bcsr [] [B] = "bcsr", 2, |n| [
-        each(0..1, block(B), LevelFormat::DENSE),
-        each(1..2, block(B), LevelFormat::COMPRESSED),
-        each(0..n, place(B), LevelFormat::DENSE),
-    ].concat();
-    /// Coordinates within blocks of `B` × `B`.
-    Csb [] [B] = "csb", 2, |n| [
-        each(0..n, block(B), LevelFormat::DENSE),
-        chain(0..n, place(B), of_width(IndexWidth::U16)),
-    ].concat();
-    /// Dense diagonals.
-    Dia [] [] = "dia", 2, |_n| [
-        each(0..1, |_| Difference::<Mode<1>, Mode<0>>::coordinate(), LevelFormat::COMPRESSED),
-        each(0..1, Coordinate::Mode, LevelFormat::DENSE),
-    ].concat();
-    /// Dense blocks of edge `B`.
-    Tiled [N] [B] = "tiled", 1, |n| {
-        [each(0..n, block(B), LevelFormat::DENSE), each(0..n, place(B), LevelFormat::DENSE)].concat()
-    };
-    /// A tree of dense blocks of edge `B`.
-    Bcsf [N] [B] = "bcsf", 1, |n| {
-        [each(0..n, block(B), LevelFormat::COMPRESSED), each(0..n, place(B), LevelFormat::DENSE)].concat()
-    };
-    /// Coordinates in Morton order.
-    Mcoo [N] [] = "mcoo", 1, |n| chain(0..n, Coordinate::Mode, MORTON);
-    /// One number for each entry, row-major.
-    Lco [N] [] = "lco", 1, |n| code(linear(n));
-    /// One number for each entry, of interleaved bits.
-    Alto [N] [] = "alto", 1, |n| code(Coordinate::Interleave((0..n).map(Coordinate::Mode).collect()));
-    /// Blocks of edge `B` in Morton order, then the coordinates within each.
-    Hicoo [N] [B] = "hicoo", 1, |n| curve(0..n, B);
-    /// As [`Hicoo`] over all modes but the last, whose coordinates are whole.
-    Ghicoo [N] [B] = "ghicoo", 2, |n| {
-        [curve(0..n - 1, B), each(n - 1..n, Coordinate::Mode, LevelFormat::SINGLETON)].concat()
-    };
-    /// As [`Hicoo`] over all modes but the last, which is dense.
-    Shicoo [N] [B] = "shicoo", 2, |n| {
-        [curve(0..n - 1, B), each(n - 1..n, Coordinate::Mode, LevelFormat::DENSE)].concat()
-    };
-}
+pub(super) use named_formats;
 
 #[cfg(all(test, feature = "compile"))]
 mod tests {
+    use super::super::named::*;
     use super::super::{Compressed, DenseLevel, Nonunique, Singleton, Tensor, Unique, Unordered};
     use super::*;
-    use spc_compiler::backend::rust::MAP_TYPES;
     use spc_compiler::format;
 
-    #[test]
-    fn the_compiler_knows_the_types_of_maps() {
-        let known: Vec<&str> = MAP_TYPES.iter().map(|map| map.name).collect();
-        assert_eq!(known, NAMES);
-    }
-
-    /// Each type of orders 2 to 5 and some blocks, and of orders that only some serve.
     #[test]
     fn types_are_what_the_prelude_says() {
         fn same<F: StorageFormat>(name: &str, arguments: &[u64]) {
             let expected = format::named(name, arguments, F::ORDER).unwrap();
             assert_eq!(F::format(), expected, "{name} of order {}", F::ORDER);
         }
-        fn blocked<const B: u64>() {
-            same::<Bcsr<B>>("bcsr", &[B]);
-            same::<Csb<B>>("csb", &[B]);
-            of_order::<2, B>();
-            of_order::<3, B>();
-            of_order::<5, B>();
-            same::<Tiled<1, B>>("tiled", &[B]);
-            same::<Bcsf<1, B>>("bcsf", &[B]);
-            same::<Hicoo<1, B>>("hicoo", &[B]);
-        }
-        fn of_order<const N: usize, const B: u64>() {
-            same::<Tiled<N, B>>("tiled", &[B]);
-            same::<Bcsf<N, B>>("bcsf", &[B]);
-            same::<Hicoo<N, B>>("hicoo", &[B]);
-            same::<Ghicoo<N, B>>("ghicoo", &[B]);
-            same::<Shicoo<N, B>>("shicoo", &[B]);
-            of_codes::<N>();
-        }
-        fn of_codes<const N: usize>() {
+        fn of_order<const N: usize>() {
+            same::<Dense<N>>("dense", &[]);
+            same::<Csf<N>>("csf", &[]);
+            same::<Coo<N>>("coo", &[]);
+            same::<Hocoo<N>>("hocoo", &[]);
             same::<Mcoo<N>>("mcoo", &[]);
             same::<Lco<N>>("lco", &[]);
             same::<Alto<N>>("alto", &[]);
+            same::<Ell<N>>("ell", &[]);
+            same::<Sell<N, 8>>("sell", &[8]);
+            same::<Tiled<N, 4>>("tiled", &[4]);
+            same::<Bcsf<N, 4>>("bcsf", &[4]);
+            same::<Hicoo<N, 128>>("hicoo", &[128]);
+            same::<Skyline<N>>("skyline", &[]);
+            same::<HocfsCsr<N>>("hocfs_csr", &[]);
+            same::<HocfsEll<N>>("hocfs_ell", &[]);
+            same::<Hocsr<N>>("hocsr", &[]);
         }
-        blocked::<1>();
-        blocked::<4>();
-        blocked::<128>();
-        of_codes::<1>();
+        fn of_higher_order<const N: usize>() {
+            of_order::<N>();
+            same::<Scoo<N>>("scoo", &[]);
+            same::<Cfb<N>>("cfb", &[]);
+            same::<Fcoo<N>>("fcoo", &[]);
+            same::<Ghicoo<N, 128>>("ghicoo", &[128]);
+            same::<Shicoo<N, 1>>("shicoo", &[1]);
+            same::<Diagonal<N>>("diagonal", &[]);
+        }
+        of_order::<1>();
+        of_higher_order::<2>();
+        of_higher_order::<3>();
+        of_higher_order::<5>();
+        same::<Csr>("csr", &[]);
+        same::<Csc>("csc", &[]);
+        same::<Dcsr>("dcsr", &[]);
+        same::<Bcsr<4>>("bcsr", &[4]);
+        same::<Csb<128>>("csb", &[128]);
         same::<Dia>("dia", &[]);
-        assert_eq!(NAMES.len(), 11, "a new type is compared above");
+        same::<Structured<2, 4>>("structured", &[2, 4]);
     }
 
     #[test]

@@ -44,6 +44,7 @@ mod level_arrays;
 mod map_law;
 mod mapped;
 mod matrix;
+mod named;
 mod pack;
 mod parts;
 mod shared;
@@ -64,18 +65,17 @@ pub use buffer::{ALIGNMENT, Buffer, Plain};
 pub(crate) use convert::Listed;
 pub use coordinates::{Coordinates, Indices};
 pub use error::{InvalidTensor, WrongElement, WrongType};
-pub use formats::{
-    Coo, Csc, Csf, Csr, Dcsr, Dense, LevelList, Levels, Mode, ModeList, Permuted, RowMajor, Scalar, Scoo, StorageFormat,
-};
+pub use formats::{LevelList, Levels, Mode, ModeList, Permuted, RowMajor, Scalar, StorageFormat};
 pub use index_array::{Index, IndexArray};
 pub(crate) use layout::level_extents;
 pub use layout_text::layout_text;
 pub use level_arrays::LevelArrays;
 pub use mapped::{
-    Alto, Bcsf, Bcsr, Constant, CoordinateType, Csb, Dia, Difference, Extent, Ghicoo, Hicoo, Interleaved, Lco,
-    MapLevels, Mapped, Mcoo, Morton, Product, Quotient, Remainder, Shicoo, Sum, Tiled,
+    Constant, CoordinateType, Difference, Extent, Interleaved, MapLevels, Mapped, Morton, Product, Quotient, Remainder,
+    Sum,
 };
 pub use matrix::{ColumnMajor, CompressedColumns, CompressedParts, CompressedRows, Csc64, Csr64, SourceIndex};
+pub use named::*;
 pub use pack::{Duplicates, PackError, pack, pack_filled};
 pub use parts::NotCut;
 pub use shared::Shared;

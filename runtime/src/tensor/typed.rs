@@ -1,7 +1,7 @@
 //! Tensors whose format and element type are types, so that a kernel is not handed the wrong one.
 
 use super::{
-    AnyTensor, Buffer, Coordinates, Duplicates, Element, Indices, InvalidTensor, PackError, RowMajor, Scalar,
+    AnyTensor, Buffer, Coordinates, Dense, Duplicates, Element, Indices, InvalidTensor, PackError, RowMajor, Scalar,
     StorageFormat, WrongElement, WrongType, pack,
 };
 use spc_compiler::format::Format;
@@ -156,6 +156,8 @@ impl<T: Element, F: StorageFormat> Tensor<T, F> {
         self.any
     }
 }
+
+impl<const N: usize> RowMajor for Dense<N> {}
 
 impl<T: Element, F: RowMajor> Tensor<T, F> {
     /// A dense tensor of the given elements, row-major, without copying them.

@@ -18,7 +18,7 @@ mod types;
 pub use expansion::{Expansion, expand, expand_text, expand_tokens};
 pub use reserved::function_name;
 pub use text::text;
-pub use types::{MAP_TYPES, MapType};
+pub use types::marker_name;
 
 use crate::backend::namer::Namer;
 use crate::ir::tables::monoid::{LEFT, RIGHT};

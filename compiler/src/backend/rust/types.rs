@@ -1,12 +1,13 @@
 //! The Rust types of tensors: `::spc::tensor::Tensor<f64, ::spc::tensor::Csf<3>>`.
 //!
-//! A format that has a name as a type is that type however the kernel writes it, so that `csr` and `[dense, compressed]`
-//! fit each other; any other is spelled level by level.
+//! Each format of the prelude has a type of its name, and is that type however the kernel writes it, so that `csr` and
+//! `[dense, compressed]` fit each other; any other is spelled level by level.
 
 use super::ident;
-use crate::format::{Coordinate, Format, LevelFormat, LevelTypeName, Order, Parameter, named};
+use crate::format::{Coordinate, Format, Level, LevelFormat, LevelTypeName, Order, Parameter, named, prelude};
 use crate::ir::ElementType;
 use crate::notation::Tensor;
+use crate::syntax::{ExprKind, FormatDefinition};
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
@@ -40,88 +41,69 @@ fn primitive(name: &str) -> TokenStream {
     quote!(::core::primitive::#name)
 }
 
-/// The type of a format. Where two names mean one format (`dcsr` and `csf` of order 2), the one that is written counts.
+/// What the type of a named format is called: `Csr`, `HocfsEll`.
+pub fn marker_name(name: &str) -> String {
+    let capitalized = |part: &str| {
+        let mut part = part.to_owned();
+        part.get_mut(..1).into_iter().for_each(str::make_ascii_uppercase);
+        part
+    };
+    name.split('_').map(capitalized).collect()
+}
+
+/// The type of a format. Where two names mean one format (`dcsr` and `csf` of order 2), the one that is written counts, else one of any
+/// order, else the first of the prelude.
 fn format_type(format: &Format, written: Option<&str>) -> TokenStream {
-    let order = Literal::usize_unsuffixed(format.order);
-    let csr = [LevelFormat::DENSE, LevelFormat::COMPRESSED];
-    let is_permuted = |modes: &[usize]| format.order == 2 && *format == Format::permuted(modes, &csr);
-    let name = if *format == Format::dense(format.order) {
-        quote!(Dense<#order>)
-    } else if is_permuted(&[0, 1]) {
-        quote!(Csr)
-    } else if is_permuted(&[1, 0]) {
-        quote!(Csc)
-    } else if *format == Format::csf(2) && written == Some("dcsr") {
-        quote!(Dcsr)
-    } else if *format == Format::coo(format.order) && (format.order > 1 || written == Some("coo")) {
-        quote!(Coo<#order>)
-    } else if *format == Format::csf(format.order) {
-        quote!(Csf<#order>)
-    } else if format.order > 1 && *format == semisparse(format.order) {
-        quote!(Scoo<#order>)
-    } else {
-        return spelled(format);
+    let is_plain = format.mode_order().is_some() && !format.levels.iter().any(|level| level.format.morton());
+    let name = written.and_then(|written| written.split('(').next()).unwrap_or_default();
+    let preference = |definition: &&FormatDefinition| {
+        let is_of_any_order = matches!(&definition.map.modes[..], [mode] if mode.variadic);
+        (definition.name.name != name, !is_of_any_order)
     };
-    quote!(::spc::tensor::#name)
-}
-
-/// A format of the prelude with computed coordinates that has a name as a type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MapType {
-    /// Its name in the language; that of the type begins with a capital.
-    pub name: &'static str,
-    /// Whether the type takes the order.
-    pub takes_order: bool,
-    /// Whether both take the edge of a block.
-    pub takes_block: bool,
-}
-
-/// The formats with computed coordinates that have a name as a type.
-pub const MAP_TYPES: &[MapType] = &[
-    map_type("bcsr", false, true),
-    map_type("csb", false, true),
-    map_type("dia", false, false),
-    map_type("tiled", true, true),
-    map_type("bcsf", true, true),
-    map_type("mcoo", true, false),
-    map_type("lco", true, false),
-    map_type("alto", true, false),
-    map_type("hicoo", true, true),
-    map_type("ghicoo", true, true),
-    map_type("shicoo", true, true),
-];
-
-const fn map_type(name: &'static str, takes_order: bool, takes_block: bool) -> MapType {
-    MapType { name, takes_order, takes_block }
-}
-
-/// The type of a format of the prelude with computed coordinates, whatever its name is where it is written.
-fn named_map(format: &Format) -> Option<TokenStream> {
-    let has = |map: &&MapType, arguments: &[u64]| {
-        named(map.name, arguments, format.order).is_ok_and(|of_name| of_name == *format)
+    // What computes coordinates is no name for modes as they are, even where there is one mode and it comes to the same.
+    let is_computed = |definition: &FormatDefinition| {
+        definition.map.levels.iter().any(|level| !matches!(level.coordinate.kind, ExprKind::Name(_)))
     };
-    let blocks: Vec<u64> = format.levels.iter().filter_map(|level| block(&level.coordinate)).collect();
-    let (map, block) = MAP_TYPES.iter().find_map(|map| match map.takes_block {
-        true => blocks.iter().find(|&&block| has(&map, &[block])).map(|&block| (map, Some(block))),
-        false => has(&map, &[]).then_some((map, None)),
-    })?;
-    let mut name = map.name.to_owned();
-    name[..1].make_ascii_uppercase();
-    let name = ident(&name);
-    let order = map.takes_order.then(|| Literal::usize_unsuffixed(format.order));
-    let arguments = order.into_iter().chain(block.map(Literal::u64_unsuffixed));
+    let mut known: Vec<&FormatDefinition> =
+        prelude::definitions().iter().filter(|definition| !is_plain || !is_computed(definition)).collect();
+    known.sort_by_key(preference);
+    known.into_iter().find_map(|definition| marker_type(definition, format)).unwrap_or_else(|| spelled(format))
+}
+
+/// The type of a named format, with the numbers for which it is this one.
+fn marker_type(definition: &FormatDefinition, format: &Format) -> Option<TokenStream> {
+    let mut numbers: Vec<u64> = format.levels.iter().flat_map(numbers).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    // As many of them as the format takes, in any order.
+    let mut choices: Vec<Vec<u64>> = vec![Vec::new()];
+    for _ in &definition.parameters {
+        choices =
+            choices.iter().flat_map(|chosen| numbers.iter().map(|&number| [&chosen[..], &[number]].concat())).collect();
+    }
+    let is_format = |arguments: &Vec<u64>| {
+        named(&definition.name.name, arguments, format.order).is_ok_and(|of_name| of_name == *format)
+    };
+    let arguments = choices.into_iter().find(is_format)?;
+    let name = ident(&marker_name(&definition.name.name));
+    let is_variadic = definition.map.modes.iter().any(|mode| mode.variadic);
+    let order = is_variadic.then(|| Literal::usize_unsuffixed(format.order));
+    let mut arguments = order.into_iter().chain(arguments.into_iter().map(Literal::u64_unsuffixed)).peekable();
+    if arguments.peek().is_none() {
+        return Some(quote!(::spc::tensor::#name));
+    }
     Some(quote!(::spc::tensor::#name<#(#arguments),*>))
 }
 
-/// What a coordinate is divided by.
-fn block(coordinate: &Coordinate) -> Option<u64> {
-    match coordinate {
-        Coordinate::Divide(_, divisor) => match **divisor {
-            Coordinate::Constant(block) => Some(block),
-            _ => None,
-        },
-        _ => None,
+/// The numbers in a level: what its coordinate is divided by, and its own.
+fn numbers(level: &Level) -> Vec<u64> {
+    let mut found: Vec<u64> = level.format.count().into_iter().collect();
+    if let Coordinate::Divide(_, divisor) | Coordinate::Remainder(_, divisor) = &level.coordinate
+        && let Coordinate::Constant(number) = **divisor
+    {
+        found.push(number);
     }
+    found
 }
 
 /// The type of a level's coordinate.
@@ -155,16 +137,7 @@ fn coordinate_type(coordinate: &Coordinate) -> TokenStream {
     }
 }
 
-fn semisparse(order: usize) -> Format {
-    let coordinates = Format::coo(order - 1).levels.into_iter().map(|level| level.format);
-    Format::of_levels(coordinates.chain([LevelFormat::DENSE]))
-}
-
 fn spelled(format: &Format) -> TokenStream {
-    let has_morton = format.levels.iter().any(|level| level.format.morton());
-    if let Some(named) = (has_morton || format.mode_order().is_none()).then(|| named_map(format)).flatten() {
-        return named;
-    }
     let levels = format.levels.iter().map(|level| level_type(level.format));
     let levels = quote!(::spc::tensor::Levels<(#(#levels,)*)>);
     match format.mode_order() {
