@@ -165,7 +165,7 @@ pub struct Variable {
     pub share: Option<Share>,
 }
 
-/// Positions of a level, in equal shares: the loop over them holds the loops over the levels above, which in a share go over
+/// Positions of a level, in load-balanced parts: the loop over them holds the loops over the levels above, which in a share go over
 /// those positions alone that have children in it. So the parents of a share's first and last position are searched for
 /// once, and those between come as the loops go.
 #[derive(Debug, Clone, PartialEq)]

@@ -638,7 +638,7 @@ pub struct Parallel {
     pub low: VariableId,
     /// Set to one past each chunk's last place.
     pub high: VariableId,
-    /// How much work lies before a place, ascending: chunks get equal shares of it. `None`: a place is a unit of work.
+    /// How much work lies before a place, ascending: chunks get load-balanced parts of it. `None`: a place is a unit of work.
     pub work: Option<Work>,
     /// A chunk never begins between two equal elements of this array, which is indexed by the range.
     pub aligned: Option<ArrayId>,

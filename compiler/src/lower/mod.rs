@@ -13,7 +13,7 @@
 //! After:
 //!
 //! ```text
-//! parallel low..high in 0..i, equal shares of A2_pos
+//! parallel low..high in 0..i, load-balanced parts of A2_pos
 //!     for i in low..high
 //!         t = 0
 //!         for pA2 in A2_pos[i]..A2_pos[i + 1]

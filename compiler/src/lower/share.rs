@@ -1,4 +1,4 @@
-//! Loops over equal shares of an operand's positions.
+//! Loops over load-balanced parts of an operand's positions.
 //!
 //! A share is a range of positions of a level. The loops over this level and those above it are kept to the positions that lie
 //! in the share or above one that does; the first and the last of each level follow from those of the level below. With `A: csr`:

@@ -17,7 +17,7 @@ pub(super) struct BoundarySegments;
 
 impl Strategy for BoundarySegments {
     fn name(&self) -> &'static str {
-        "equal shares with boundary segments"
+        "load-balanced parts with boundary segments"
     }
 
     fn fits<'a>(&self, builder: &mut Builder, node: &'a Loop) -> Result<Emit<'a>, Refused> {
@@ -32,7 +32,7 @@ impl Strategy for BoundarySegments {
         Ok(Box::new(|builder| {
             builder.in_tiles(node, |builder| {
                 let why = "what a share adds to one segment is summed in registers, and meets that of others once";
-                builder.decide("places are taken in equal shares".to_owned(), why);
+                builder.decide("places are taken in load-balanced parts".to_owned(), why);
                 builder.shares(&node.places, None)
             })
         }))

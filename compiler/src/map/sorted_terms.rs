@@ -9,7 +9,7 @@
 //!
 //! Copies of the result (`ordered`) take as much memory as there are copies: of a long one there would be few, and so few threads, and
 //! all of them are combined for each element. What is sorted here is as long as the entries are many, whatever the result. The sums of
-//! the sorted terms are those of equal shares of places whose segments ascend, as of any input that has its entries so. The host chooses
+//! the sorted terms are those of load-balanced parts of places whose segments ascend, as of any input that has its entries so. The host chooses
 //! when it launches.
 
 use super::privatized::{COPIES, Copied};
@@ -45,7 +45,7 @@ struct Terms {
     entries: ArrayId,
     /// The number of elements of a row, where terms are rows.
     row: Option<Expr>,
-    /// Whether equal shares have whole entries: no two of them come by one.
+    /// Whether load-balanced parts have whole entries: no two of them come by one.
     keeps_shares: bool,
 }
 

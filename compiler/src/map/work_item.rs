@@ -174,7 +174,7 @@ impl Builder {
             Team::Segments(_) => {
                 let why =
                     "each adds to one element, and neighbours to the same: lanes sum by shuffles what they have of it";
-                self.decide(format!("a warp takes equal shares of {place}"), why);
+                self.decide(format!("a warp takes load-balanced parts of {place}"), why);
             }
             Team::Thread => {
                 let why = "no row is shared by all that a place does, or threads would wait for each other";

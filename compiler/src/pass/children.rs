@@ -39,7 +39,7 @@ pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
         let ArrayRole::Positions { tensor, level: above @ 1.. } = kernel.array(array).role else { return };
         let mut searches = false;
         for_each_expr(&node.body, &mut |expr| searches |= matches!(expr, Expr::Search { .. }));
-        // Those of equal shares find out whose children they have.
+        // Those of load-balanced parts find out whose children they have.
         if searches {
             return;
         }

@@ -46,11 +46,11 @@ impl Display for What {
             What::Workspace { name, storage: Storage::Bitmap(most), .. } => write!(
                 f,
                 "{name} has dense values and a bitmap of its entries, which gives them in order; where its values would \
-                 take more than {} MB for each thread, a table finds them",
+                 take more than {} MB for each thread, a hash accumulator finds them",
                 most >> 20
             ),
             What::Workspace { name, storage: Storage::Table, .. } => {
-                write!(f, "a table finds the entries of {name}; it is direct where keys are small, else hashed")
+                write!(f, "a hash accumulator finds the entries of {name}; it is direct where keys are small, else hashed")
             }
             What::Workspace { name, storage: Storage::List, .. } => {
                 write!(f, "{name} is a list that is sorted, where equal keys then meet")
@@ -61,7 +61,7 @@ impl Display for What {
             What::Simd(variable, Simd::None) => write!(f, "the loop over {variable} reduces one term after the other"),
             What::Simd(variable, Simd::Lanes) => write!(f, "the loop over {variable} reduces in vector lanes"),
             What::Simd(variable, Simd::Segmented) => {
-                write!(f, "loops over {variable} that lie one behind the other reduce together, as segments")
+                write!(f, "the loop over {variable} is a segmented reduction: runs that lie one behind the other reduce together")
             }
             What::Simd(variable, Simd::SideBySide) => {
                 write!(f, "loops over {variable} that lie side by side reduce together, one in each lane")
@@ -103,17 +103,17 @@ impl Display for What {
             What::Parallel { variable, .. } => write!(f, "the loop over {variable} runs in parallel"),
             What::Serial(variable) => write!(f, "the loop over {variable} does not run in parallel"),
             What::Shares { operand, of_entries: Some(_), .. } => {
-                write!(f, "equal shares of the stored entries of {operand} run in parallel")
+                write!(f, "a load-balanced partition of the stored entries of {operand} runs in parallel")
             }
             What::Shares { operand, by: None, .. } => {
-                write!(f, "equal shares of the positions of {operand} run in parallel")
+                write!(f, "a load-balanced partition of the positions of {operand} runs in parallel")
             }
             What::Shares { operand, by: Some(by), .. } => {
-                write!(f, "equal shares of the blocks of {by} positions of {operand} run in parallel")
+                write!(f, "a load-balanced partition of the blocks of {by} positions of {operand} runs in parallel")
             }
             What::BalancedWhereUneven { variable, operand } => write!(
                 f,
-                "where chunks of {variable} are uneven, equal shares of the stored entries of {operand} run instead"
+                "where chunks of {variable} are uneven, a load-balanced partition of the stored entries of {operand} runs instead"
             ),
             What::Accumulated { variable, name, .. } => write!(f, "what the loop over {variable} reduces is kept in {name}"),
             What::Reordered(loops) => write!(f, "loops over {}, outermost first", loops.join(", ")),
@@ -128,19 +128,19 @@ fn write_meeting(name: &str, meeting: Meeting, f: &mut Formatter<'_>) -> Result 
     match meeting {
         Meeting::Joined => write!(f, "chunks append entries of {name} each on its own"),
         Meeting::Owned => write!(f, "chunks own distinct parts of {name}"),
-        Meeting::OwnedByShares => write!(f, "shares write distinct parts of {name}"),
+        Meeting::OwnedByShares => write!(f, "parts write distinct elements of {name}"),
         Meeting::RowsAtEnds => {
-            write!(f, "chunks write {name} in order, and combine the rows at their ends alone where they share them")
+            write!(f, "chunks write {name} in order, and combine their boundary rows alone where they share them")
         }
         Meeting::Segments => {
-            write!(f, "shares write {name} in order, and combine the segments at their ends alone")
+            write!(f, "parts write {name} in order, and combine their boundary segments alone")
         }
-        Meeting::Copies => write!(f, "each thread has a copy of {name} of its own, and the copies are combined"),
+        Meeting::Copies => write!(f, "{name} is privatized: each thread has a copy, and the copies are combined"),
         Meeting::CopiesAdded => {
-            write!(f, "each thread sums into a copy of {name} of its own, and the copies are added")
+            write!(f, "{name} is privatized: each thread sums into its copy, and the copies are added")
         }
         Meeting::CopiesReduced(operator) => {
-            write!(f, "each thread reduces by `{operator}` into a copy of {name} of its own, and so are the copies")
+            write!(f, "{name} is privatized: each thread reduces by `{operator}` into its copy, and so are the copies")
         }
     }
 }
@@ -252,7 +252,7 @@ impl Display for Why {
             }
             Why::NothingGrows => f.write_str("threads of a device have no lists that grow"),
             Why::DenseAlong(name) => write!(
-                f, "wherever {name} is an index, it is dense; neighbours in memory are computed together"
+                f, "wherever {name} is an index, it is dense; adjacent elements are computed together"
             ),
             Why::ConstantBlocks => f.write_str(
                 "blocks are of a constant size, so the sums of their rows stay in registers or close to them",

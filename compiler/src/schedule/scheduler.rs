@@ -316,7 +316,7 @@ impl Scheduler<'_> {
         }
     }
 
-    /// Makes an outermost loop parallel: in equal shares of an operand's entries always, where it goes through those, or where a
+    /// Makes an outermost loop parallel: in load-balanced parts of an operand's entries always, where it goes through those, or where a
     /// call finds that chunks of its range would be uneven.
     fn mark_outermost(&mut self, statement: &mut Statement) {
         let Statement::Forall { variable, .. } = *statement else { return };

@@ -12,7 +12,7 @@
 //!                                                     then y(i) += 2 * t
 //! ```
 //!
-//! Positions as a loop are from Senanayake et al. (2020), section 4; equal shares whose ends alone are synchronised from Merrill,
+//! Positions as a loop are from Senanayake et al. (2020), section 4; load-balanced parts whose ends alone are synchronised from Merrill,
 //! Garland, *Merge-based Parallel Sparse Matrix-Vector Multiplication* (2016).
 
 use super::cases::operands;

@@ -176,7 +176,7 @@ schedule { stream(X, 16); }",
         name: "parallel",
         arguments: &[OldOr],
         example: "parallel(i)",
-        asks: "this loop on all cores, instead of the outermost; of positions, equal shares of the stored entries. `parallel(i: balanced(A))` cuts the entries of `A` instead where chunks of `i` are uneven, and `parallel(i: none)` runs it on one",
+        asks: "this loop on all cores, instead of the outermost; of positions, load-balanced parts of the stored entries. `parallel(i: balanced(A))` cuts the entries of `A` instead where chunks of `i` are uneven, and `parallel(i: none)` runs it on one",
         kernel: "fn product(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }
 schedule { parallel(i); }",
     },
