@@ -120,7 +120,8 @@ impl Source {
                     if group.delimiter() == Delimiter::Bracket
                         && is_mark(at.checked_sub(1).map(|at| &trees[at]), '#') =>
                 {
-                    is_test |= group.stream().to_string().replace(' ', "") == "cfg(test)";
+                    let attribute = group.stream().to_string().replace(' ', "");
+                    is_test |= attribute == "cfg(test)" || attribute.starts_with("cfg(all(test,");
                 }
                 TokenTree::Group(group) => {
                     if !std::mem::take(&mut is_test) || group.delimiter() == Delimiter::Parenthesis {
