@@ -140,7 +140,8 @@ impl View {
         let mut levels = self.levels.clone();
         levels.sort_by_key(|level| order.iter().position(|variable| variable == level));
         let kinds = self.levels.iter().map(|level| self.walked >> level & 1 == 1);
-        let walked = levels.iter().zip(kinds).filter(|(_, is_walked)| *is_walked).fold(0, |all, (level, _)| all | 1 << level);
+        let walked =
+            levels.iter().zip(kinds).filter(|(_, is_walked)| *is_walked).fold(0, |all, (level, _)| all | 1 << level);
         Self { last: self.last.and(levels.last().copied()), levels, walked, is_copy: true, ..self.clone() }
     }
 }
@@ -232,8 +233,7 @@ pub(super) fn nest(of: &Estimator, operands: &[&Operand], result: &Result, machi
         }
         operand
     };
-    let in_loops: Vec<Operand> =
-        if copied == 0 { Vec::new() } else { operands.iter().map(read_in_order).collect() };
+    let in_loops: Vec<Operand> = if copied == 0 { Vec::new() } else { operands.iter().map(read_in_order).collect() };
     let in_loops: Vec<&Operand> = in_loops.iter().collect();
     let read = if copied == 0 { operands } else { &in_loops };
     let mut nest = walked(of, read, result, order, vector, in_order);

@@ -123,7 +123,10 @@ fn entries_of_sparse_results_are_those_of_what_is_written() {
     let text = "fn f(A: csr, B: csr, D: csr) -> C: csr { C(i, l) = A(i, j) * B(j, k) * D(k, l); }";
     let of = |name: &'static str| (name, &[300, 300][..], Some(3e4));
     let made = planned(text, &facts(&[of("A"), of("B"), of("D")]));
-    assert!(made.len() == 2 && made[0].starts_with("let t_") && made[0].contains(": f64 [dense, compressed] ="), "{made:?}");
+    assert!(
+        made.len() == 2 && made[0].starts_with("let t_") && made[0].contains(": f64 [dense, compressed] ="),
+        "{made:?}"
+    );
     let sizes = facts(&[("A", &[300, 300], Some(3e4)), ("B", &[300, 300], Some(3e4))]);
     // The sums of rows: without entries for those that have none, or none at all.
     let text = "fn f(A: csr, B: csr, x: dense) -> C: csr {
@@ -221,12 +224,14 @@ fn sums_are_inside_of_loops_where_temporaries_would_be_large() {
     ]);
     let x = sizes.tensors.get_mut("X").expect("it is there");
     // Modes i, j, k, l.
-    let known = [(0b1001, 4e4), (0b1011, 3e5), (0b0011, 4e4), (0b0111, 1.3e6), (0b1110, 1.2e6), (0b0110, 1e6), (0b0101, 1e5)];
+    let known =
+        [(0b1001, 4e4), (0b1011, 3e5), (0b0011, 4e4), (0b0111, 1.3e6), (0b1110, 1.2e6), (0b0110, 1e6), (0b0101, 1e5)];
     x.distinct = known.map(|(modes, count)| (modes, Known::measured(count))).into();
     let expected = ["Y(l, p, q, r) = sum(i)(sum(j)(sum(k)(X(i, j, k, l) * W(k, r)) * V(j, q)) * U(i, p));"];
     assert_eq!(planned(text, &sizes), expected);
     let fused = plan(&kernel(text), &sizes).expect("there is a plan");
-    let orders = ["copy(X(l, i, j, k));", "reorder(l, i, p, q, r);", "reorder(l, i, j, q, r);", "reorder(l, i, j, k, r);"];
+    let orders =
+        ["copy(X(l, i, j, k));", "reorder(l, i, p, q, r);", "reorder(l, i, j, q, r);", "reorder(l, i, j, k, r);"];
     let text = super::text(&fused.kernel);
     assert!(orders.iter().all(|order| text.contains(order)), "{text}");
     assert!(fused.others.iter().any(|other| other.cost.memory > 1e6 && other.text.contains("let t_")), "{fused:?}");

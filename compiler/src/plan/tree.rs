@@ -245,7 +245,8 @@ impl Search {
 
     /// Whether two factors read the same.
     fn has_twins(&self) -> bool {
-        let is_twin = |(place, shape): (usize, &Shape)| self.shapes[..place].iter().any(|other| other.text == shape.text);
+        let is_twin =
+            |(place, shape): (usize, &Shape)| self.shapes[..place].iter().any(|other| other.text == shape.text);
         self.shapes.iter().enumerate().any(is_twin)
     }
 

@@ -326,7 +326,9 @@ impl Directive {
     pub fn kept(&self) -> Option<&Ident> {
         let [Expr { kind, .. }] = &self.arguments[..] else { return None };
         let of = match kind {
-            ExprKind::Call(name, arguments) if name.name == "keep" => arguments.first().filter(|_| arguments.len() == 1),
+            ExprKind::Call(name, arguments) if name.name == "keep" => {
+                arguments.first().filter(|_| arguments.len() == 1)
+            }
             ExprKind::Access(Access { name, indices, .. }) if name.name == "keep" => match &indices[..] {
                 [Index::Expr(of)] => Some(of),
                 _ => None,
