@@ -721,7 +721,7 @@ cases! {
     fill_products_of_ones "cases/fill/products_of_ones.ti" [A] products(&A);
     fill_shortest_paths "cases/fill/shortest_paths.ti" [G, d] step(&G, &d);
     fill_sparse_shortest_paths "cases/fill/sparse_shortest_paths.ti" [G, d] step(&G, &d);
-    fill_spgemm_semirings "cases/fill/spgemm_semirings.ti" [A, B, P, Q] products(&A, &B, &P, &Q);
+    fill_spgemm_semirings "cases/fill/spgemm_semirings.ti" [A, B, C] products(&A, &B, &C);
     fill_sums_beside_a_fill "cases/fill/sums_beside_a_fill.ti" [A, m] rows(&A, &m);
     fill_temporaries_of_infinities "cases/fill/temporaries_of_infinities.ti" [a, b] differences(&a, &b);
     fill_under_dense_levels "cases/fill/under_dense_levels.ti" [A, B] copy(&A, &B);

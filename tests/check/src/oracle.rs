@@ -462,9 +462,14 @@ impl Evaluation<'_> {
             let old = result.entries.stored.get(index).copied();
             let note = result.notes.get(index);
             let value = match (self.statement.operator, old) {
-                (Some(operator), Some(number)) => update(operator, Value::given(number).noted(note), value),
+                (Some(operator), Some(number)) => update(operator, Value::given(number.computed()).noted(note), value),
                 (Some(operator), None) if updates => update(operator, Value::known(fill).noted(note), value),
                 _ => value,
+            };
+            let element = self.kernel.tensor(target.tensor).element;
+            let value = match element.is_stored_only() {
+                true => Value { number: cast(element, value.number), ..value },
+                false => value,
             };
             match value.is_known(|number| number.equals(fill)) {
                 false => result.entries.stored.insert(index.to_vec(), value.number),
