@@ -493,7 +493,7 @@ pub enum Statement {
     /// Sets every element of a local array.
     Fill(ArrayId, Expr),
     /// Gives `of[begin..begin + length]` a name for the rest of the block. While a mutable view is in scope, `of` itself
-    /// is not touched.
+    /// is not touched; another view of `of` in the same block ends it.
     View {
         /// The name; declared with role `Local`.
         array: ArrayId,

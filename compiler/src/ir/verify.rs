@@ -12,7 +12,8 @@
 //!     scope. Parameters are never made.
 //!  6. Inputs, sorted copies and immutable views are not written; only local arrays are filled.
 //!  7. Only lists and arrays of appended outputs are appended to; index arrays of those are written in no other way.
-//!  8. While a mutable view is in scope, what it views is not touched; while another view is, it is not written.
+//!  8. While a mutable view is in scope, what it views is not touched; while another view is, it is not written. A view's scope ends
+//!     with its block, or where a later statement of that block is a view of the same array and one of the two is mutable.
 //!  9. What a parallel loop writes and does not make inside is named once in `sharing`, and is used as that says: `owned`
 //!     arrays are not appended to or filled; `segmented` and `private` ones are only reduced into, with that operator;
 //!     `joined` ones, and no others, are arrays of appended outputs, and positions are of another joined array.

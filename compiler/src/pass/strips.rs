@@ -583,13 +583,7 @@ impl Cut<'_> {
     /// A loop over a row, for each part.
     fn row_loops(&self, kernel: &mut Kernel, counter: VariableId, body: &[Statement]) -> Vec<Statement> {
         let of = |part: &Part| body.iter().map(|inner| self.element(inner.clone(), counter, part)).collect::<Vec<_>>();
-        let over = |body| Statement::For {
-            variable: counter,
-            begin: Expr::Index(0),
-            end: self.width.clone(),
-            vector: true,
-            body,
-        };
+        let over = |body| self.over(counter, body);
         let [first, second] = &self.parts[..] else { return self.parts.iter().map(|part| over(of(part))).collect() };
         let updates = Updates::of(kernel, body, &self.region.rows).expect("regions of overlapping tiles have them");
         let mut then = of(second);
@@ -616,10 +610,54 @@ impl Cut<'_> {
             body.iter_mut().for_each(|statement| views::rename(statement, array, copy, counter));
         }
         if made.is_empty() {
-            return vec![over(body), over(then)];
+            let parts = [(body, first), (then, second)];
+            return parts.into_iter().flat_map(|(body, part)| self.apart(kernel, counter, body, part)).collect();
         }
         made.extend([over(read), over(body), over(then), over(write)]);
         made
+    }
+
+    /// The loop over a part.
+    fn over(&self, counter: VariableId, body: Vec<Statement>) -> Statement {
+        Statement::For { variable: counter, begin: Expr::Index(0), end: self.width.clone(), vector: true, body }
+    }
+
+    /// The loop over a part, where it reads operands and writes a row that may lie in the same memory for all that the target's compiler
+    /// knows: what it computes is collected in a local row first. A short loop of both would be unrolled element by element.
+    fn apart(&self, kernel: &mut Kernel, counter: VariableId, body: Vec<Statement>, part: &Part) -> Vec<Statement> {
+        let is_own =
+            |array: &ArrayId| self.region.rows.contains(array) || part.renamed.values().any(|own| own == array);
+        let written = |statement: &Statement| match statement {
+            Statement::Store(array, ..) | Statement::Reduce(array, ..) => Some(*array),
+            _ => None,
+        };
+        let mut reads = false;
+        for statement in &body {
+            statement.for_each_expr(&mut |expr| {
+                expr.for_each(&mut |expr| reads |= matches!(expr, Expr::Load(array, _) if !is_own(array)));
+            });
+        }
+        let stores: Vec<usize> = (0..body.len()).filter(|&place| written(&body[place]).is_some()).collect();
+        let [store] = stores[..] else { return vec![self.over(counter, body)] };
+        let array = written(&body[store]).filter(|array| !is_own(array));
+        let (Some(array), true, true) = (array, reads, store + 1 == body.len()) else {
+            return vec![self.over(counter, body)];
+        };
+        // Elements that are computed with as wider ones are rounded once, when they are written.
+        let element = match kernel.array(array).element {
+            ArrayElement::Value(element) if !element.is_stored_only() => element,
+            _ => return vec![self.over(counter, body)],
+        };
+        let terms = views::declare(kernel, array, "_terms");
+        let (at, fill) = (Expr::Variable(counter), Expr::Literal(element.zero()));
+        let (mut collect, mut write) = (body, Vec::new());
+        for statement in &mut collect {
+            let (Statement::Store(_, _, value) | Statement::Reduce(_, _, _, value)) = statement else { continue };
+            let value = std::mem::replace(value, Expr::load(terms, at.clone()));
+            write.push(std::mem::replace(statement, Statement::Store(terms, at.clone(), value)));
+        }
+        let (collect, write) = (self.over(counter, collect), self.over(counter, write));
+        vec![Statement::Allocate { array: terms, length: self.width.clone(), fill }, collect, write]
     }
 
     fn element(&self, statement: Statement, counter: VariableId, part: &Part) -> Statement {

@@ -578,6 +578,16 @@ mod viewing {
     }
 
     #[test]
+    fn a_view_ends_where_the_next_one_begins() {
+        let body = "for v2 in 0..16 vector { a4[v0 * d1 + v2] += a3[v2] } for v2 in 0..16 vector { a4[v0 * d1 + 16 + v2] += a3[v2] }";
+        let text = after(views, &format!("for v0 in 0..d0 {{ {body} }}"));
+        assert_eq!(text.matches("view mutable").count(), 2, "{text}");
+        // Where the second can't be viewed, as something else follows, neither can the first.
+        let text = after(views, &format!("for v0 in 0..d0 {{ {body} a4[0] += 1.0f64 }}"));
+        assert_eq!(text.matches("view mutable").count(), 0, "{text}");
+    }
+
+    #[test]
     fn branches_keep_their_rows_to_themselves() {
         assert_snapshot!(after(views, "for v2 in 0..d1 vector { if v2 < 3 { a4[v2] = a3[v2] } }"), @r"
         for v2:r in 0..d1:R vector {
@@ -1039,6 +1049,16 @@ mod strips_of_rows {
             let body = format!("let v3 = 0.0f64 {body}");
             assert_eq!(after(strips, &body), after(|kernel| kernel, &body), "{statement}");
         }
+    }
+
+    #[test]
+    fn tiles_that_read_operands_and_add_to_a_result_collect_terms_first() {
+        // The terms of a tile are in a local row before the result is written, which may lie where the operand does.
+        let body = product("d1").replace("a4[v0 * d1 + v2] = a5[v2]", "a4[v0 * d1 + v2] += a5[v2] * a3[v2]");
+        let text = after(strips, &body);
+        let both = text.lines().filter(|line| line.contains("a4:Y[") && line.contains("a3:B[")).count();
+        // Fewer elements than the least tile has are a loop of a length that is not known.
+        assert!(text.matches("Y_terms_").count() > 0 && both == 1, "{text}");
     }
 }
 

@@ -78,7 +78,8 @@ fn view_rows(
     let mut views = Vec::new();
     let Statement::For { variable, begin: Expr::Index(0), end, vector: true, body } = statement else { return views };
     for (array, row) in rows(body, *variable, base) {
-        if is_fixed_row(kernel, array, end, lengths) || is_touched(behind, array, row.written) {
+        let ends = || first_row_behind(behind, array, base).is_some();
+        if is_fixed_row(kernel, array, end, lengths) || is_touched(behind, array, row.written) && !ends() {
             continue;
         }
         let view = declare(kernel, array, "_row");
@@ -87,6 +88,20 @@ fn view_rows(
         body.iter_mut().for_each(|statement| rename(statement, array, view, *variable));
     }
     views
+}
+
+/// The place of the first statement that uses an array, where that is a loop which gets a view of it in the same block: that ends a
+/// view before it.
+fn first_row_behind(behind: &[Statement], array: ArrayId, base: Base) -> Option<usize> {
+    let place = behind.iter().position(|statement| is_touched(std::slice::from_ref(statement), array, true))?;
+    let Statement::For { variable, begin: Expr::Index(0), end: Expr::Index(1..), vector: true, body } = &behind[place]
+    else {
+        return None;
+    };
+    let row = rows(body, *variable, base).remove(&array)?;
+    let rest = &behind[place + 1..];
+    let is_viewed = !is_touched(rest, array, row.written) || first_row_behind(rest, array, base).is_some();
+    is_viewed.then_some(place)
 }
 
 /// A vector loop over a part of rows that begins anywhere, as one that begins at zero, with views of that part:

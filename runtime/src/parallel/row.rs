@@ -14,6 +14,32 @@ pub fn row<const LENGTH: usize, T>(rows: &[T], place: usize) -> &[T; LENGTH] {
     &rows.as_chunks().0[place]
 }
 
+/// So many elements of an array from a place on: as [`row`], where rows do not begin at multiples of their length.
+///
+/// ```
+/// let elements = [1.0, 2.0, 3.0, 4.0];
+/// assert_eq!(spc::parallel::row_at::<2, _>(&elements, 1), &[2.0, 3.0]);
+/// ```
+///
+/// # Panics
+/// When the array ends before.
+#[inline(always)]
+pub fn row_at<const LENGTH: usize, T>(elements: &[T], first: usize) -> &[T; LENGTH] {
+    // In a loop this is the same each time, which leaves one comparison.
+    let last = elements.len().checked_sub(LENGTH);
+    match last {
+        // SAFETY: from `first` on there are at least `LENGTH` elements, and an array lies in memory as so many elements do.
+        Some(last) if first <= last => unsafe { &*elements.as_ptr().add(first).cast::<[T; LENGTH]>() },
+        _ => no_row(),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn no_row() -> ! {
+    panic!("a row lies beyond its array")
+}
+
 /// How many elements a row has before what fills it up, which is larger than all of them.
 ///
 /// ```

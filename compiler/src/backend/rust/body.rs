@@ -319,14 +319,16 @@ impl Printer<'_> {
             _ => false,
         };
         let is_operand = self.kernel.is_of_input(self.views.source(of));
-        let place = match begin {
-            Expr::Binary(BinaryOperator::Multiply, place, factor) if **factor == *length => &**place,
-            _ => return None,
-        };
         (is_known && is_operand).then(|| {
-            let helpers = self.options.parallel.clone();
-            let (array, place, length) = (self.arrays[&of].clone(), self.expr(place), self.expr(length));
-            quote!(#helpers::row::<#length, _>(#array, #place))
+            let (helpers, array) = (self.options.parallel.clone(), self.arrays[&of].clone());
+            let (helper, place) = match begin {
+                Expr::Binary(BinaryOperator::Multiply, place, factor) if **factor == *length => {
+                    (ident("row"), &**place)
+                }
+                begin => (ident("row_at"), begin),
+            };
+            let (place, length) = (self.expr(place), self.expr(length));
+            quote!(#helpers::#helper::<#length, _>(#array, #place))
         })
     }
 

@@ -15,6 +15,7 @@ pub(super) fn check(kernel: &Kernel) -> Vec<Violation> {
         declared: Vec::new(),
         region: None,
         vector: None,
+        block: 0,
     };
     body.block("body", &kernel.body);
     body.violations
@@ -80,6 +81,8 @@ struct Body<'k> {
     region: Option<Region<'k>>,
     /// What was declared when the innermost vector loop began.
     vector: Option<usize>,
+    /// What was declared when the innermost block began.
+    block: usize,
 }
 
 impl<'k> Body<'k> {
@@ -95,12 +98,14 @@ impl<'k> Body<'k> {
 
     fn block(&mut self, path: &str, body: &'k [Statement]) {
         let declared = self.declared.len();
+        let around = std::mem::replace(&mut self.block, declared);
         for (number, statement) in body.iter().enumerate() {
             self.path = format!("{path}/{number}.{}", statement.keyword());
             self.statement(statement);
         }
         self.path = path.to_owned();
         self.forget(declared);
+        self.block = around;
     }
 
     /// Ends the scope of everything but the oldest `keep` declarations.
@@ -399,7 +404,23 @@ impl<'k> Body<'k> {
         self.touch(list, Access::Sort);
     }
 
+    /// Ends the views of an array that stand in the same block and would be in the way of another that begins there.
+    fn end_views(&mut self, of: ArrayId, is_mutable: bool) {
+        for place in self.block..self.declared.len() {
+            let Declared::Array(view) = self.declared[place] else { continue };
+            let is_viewed = self.arrays.iter().any(|made| matches!(made, Some(Made::View { of, .. }) if *of == view));
+            let is_in_the_way = match self.arrays[view.index()] {
+                Some(Made::View { of: viewed, mutable, .. }) => viewed == of && (mutable || is_mutable),
+                _ => false,
+            };
+            if is_in_the_way && !is_viewed {
+                self.arrays[view.index()] = None;
+            }
+        }
+    }
+
     fn view(&mut self, array: ArrayId, of: ArrayId, mutable: bool) {
+        self.end_views(of, mutable);
         self.touch(of, if mutable { Access::MutableView } else { Access::Read });
         let (own, viewed) = (self.kernel.array(array).element, self.kernel.array(of).element);
         if own != viewed {

@@ -244,6 +244,25 @@ fn rule_7_what_grows() {
 
 #[test]
 fn rule_8_views() {
+    let again = "view mutable a7_2 of a4 from v2 length 1";
+    let two = SPMV
+        .replace("  variable v0", "  array a8 a7_2 f64 local\n  variable v0")
+        .replace("a6[0] += a7[0]", &again.replace("a7_2", "a8"));
+    assert_eq!(violations(&two), []);
+    // The first is no longer there.
+    assert_eq!(
+        breaks(&two, "view mutable a8 of a4 from v2 length 1", "view mutable a8 of a4 from v2 length 1 a6[0] += a7[0]"),
+        [5]
+    );
+    // One in a block inside does not end one around it.
+    assert_eq!(
+        breaks(
+            &two,
+            "view mutable a8 of a4 from v2 length 1",
+            "if true { view mutable a8 of a4 from v2 length 1 } a6[0] += a7[0]"
+        ),
+        [8]
+    );
     assert_eq!(breaks(SPMV, "a6[0] += a7[0]", "a4[0] += a7[0]"), [8]);
     assert_eq!(breaks(SPMV, "a6[0] += a7[0]", "a6[0] += a4[0]"), [8]);
     assert_eq!(
