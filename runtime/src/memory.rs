@@ -10,6 +10,7 @@
 //! tensors are made from, and those that kernels of the macro grow.
 
 use crate::fault;
+use crate::parallel::{self, LEAST_IN_HUGE_PAGES as LEAST};
 use bytemuck::Zeroable;
 use std::alloc::{GlobalAlloc, Layout, System};
 
@@ -29,11 +30,6 @@ pub struct OutOfMemory {
 fn total(length: &usize, size: &usize) -> u128 {
     *length as u128 * *size as u128
 }
-
-/// How large a huge page is, on x86-64 and with the usual page size on AArch64.
-const PAGE: usize = 1 << 21;
-/// Smaller allocations are left alone: one huge page lies within this many bytes wherever they begin.
-const LEAST: usize = 2 * PAGE;
 
 /// The system's allocator, with huge pages for what takes 4 MiB or more.
 ///
@@ -77,17 +73,15 @@ unsafe impl GlobalAlloc for HugePages {
 
 /// Memory that has just been allocated, or null, with advice to the system.
 pub(crate) fn advised(memory: *mut u8, size: usize) -> *mut u8 {
-    if size >= LEAST && !memory.is_null() {
-        advise(memory.addr(), size);
+    if !memory.is_null() {
+        parallel::in_huge_pages(memory, size);
     }
     memory
 }
 
 /// Asks for huge pages behind an array that was not written to yet.
 pub(crate) fn in_huge_pages<T>(array: &[T]) {
-    if size_of_val(array) >= LEAST {
-        advise(array.as_ptr().addr(), size_of_val(array));
-    }
+    parallel::in_huge_pages(array.as_ptr(), array.len());
 }
 
 /// So many zeros, in huge pages.
@@ -136,21 +130,6 @@ pub(crate) fn try_collected<T>(elements: impl ExactSizeIterator<Item = T>) -> Re
     Ok(array)
 }
 
-/// Asks for huge pages between two addresses. That it can fail is no matter: it is advice.
-#[cfg(all(target_os = "linux", not(miri)))]
-fn advise(begin: usize, size: usize) {
-    let first = begin.next_multiple_of(PAGE);
-    let end = (begin + size) / PAGE * PAGE;
-    if first < end {
-        // SAFETY: the pages lie within an allocation of the caller's. Which size they have changes nothing that a program sees,
-        // and the system refuses addresses that are not mapped.
-        unsafe { libc::madvise(std::ptr::without_provenance_mut(first), end - first, libc::MADV_HUGEPAGE) };
-    }
-}
-
-#[cfg(any(not(target_os = "linux"), miri))]
-fn advise(_begin: usize, _size: usize) {}
-
 /// The most bytes for what is made beside inputs and results: half of what is available if it is not said.
 #[cfg(feature = "compile")]
 pub(crate) fn budget(asked: Option<u64>) -> u64 {
@@ -169,6 +148,8 @@ fn available() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const PAGE: usize = LEAST / 2;
 
     #[test]
     fn arrays_of_every_size_and_place_are_what_they_were() {

@@ -462,6 +462,10 @@ cases! {
     orders_rotated_csf "cases/orders/rotated_csf.ti" [X] rotate(&X);
     orders_scoo_operand "cases/orders/scoo_operand.ti" [X, v] scoo_operand(&X, &v);
     products_bilinear_form "cases/products/bilinear_form.ti" [x, A, y] form(&x, &A, &y);
+    products_contraction_csf "cases/products/contraction_csf.ti" [X, Y] contraction(&X, &Y);
+    products_contraction_coo "cases/products/contraction_coo.ti" [X, Y] contraction(&X, &Y);
+    products_contraction_to_order_4 "cases/products/contraction_to_order_4.ti" [X, Y] contraction(&X, &Y);
+    products_contraction_of_paths "cases/products/contraction_of_paths.ti" [X, Y] contraction(&X, &Y);
     products_gemm "cases/products/gemm.ti" [A, B] gemm(&A, &B);
     products_inner_product "cases/products/inner_product.ti" [X, Y] inner(&X, &Y);
     products_kronecker_of_levels "cases/products/kronecker_of_levels.ti" [A, B] product(&A, &B);

@@ -85,8 +85,13 @@ impl Scheduler<'_> {
 
     /// Reads `access` from a copy whose levels follow `order`.
     pub(super) fn copy(&mut self, term: &mut Term, access: &Access, order: &[IndexVariable]) {
+        let format = sorted_format(access, &self.kernel.tensor(access.tensor).format, order);
+        self.copy_as(term, access, format);
+    }
+
+    /// Reads `access` from a copy in a format.
+    pub(super) fn copy_as(&mut self, term: &mut Term, access: &Access, format: Format) {
         let source = self.kernel.tensor(access.tensor).clone();
-        let format = sorted_format(access, &source.format, order);
         if let Some(asked) = self.kernel.asked_copy(access)
             && asked.order.is_none()
         {
@@ -235,4 +240,19 @@ pub(super) fn sorted_format(access: &Access, format: &Format, order: &[IndexVari
     };
     let compressed: Vec<_> = (0..formats.len()).map(|depth| widths(LevelFormat::COMPRESSED, depth)).collect();
     Format::permuted(&modes, &compressed)
+}
+
+/// The storage of a copy that a loop may have to search: as [`sorted_format`], but fibers where that has coordinates side by side.
+pub(super) fn searched_format(access: &Access, format: &Format, order: &[IndexVariable]) -> Format {
+    let sorted = sorted_format(access, format, order);
+    let plain = |level: &Level| level.format.kind.is_compressed() || level.format.kind.is_singleton();
+    if format.order < 3 || !sorted.levels.iter().all(plain) {
+        return sorted;
+    }
+    let modes: Vec<usize> = sorted.mode_order().unwrap_or_default();
+    let fibers = |level: &Level| {
+        let widths = LevelFormat::COMPRESSED.with_coordinates(level.format.coordinates());
+        widths.with_positions(level.format.positions())
+    };
+    Format::permuted(&modes, &sorted.levels.iter().map(fibers).collect::<Vec<_>>())
 }

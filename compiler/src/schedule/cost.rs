@@ -4,7 +4,7 @@
 //! some tensor stores it, or has a stored level below it, and is short elsewhere; under a parent there are [`CHILDREN`]
 //! entries. A step is the visit of one coordinate or entry by one loop.
 
-use super::{Access, Collect, Expr, IndexVariable, Kernel};
+use super::{Access, Collect, Expr, IndexVariable, Kernel, Target};
 use super::{level_variables, stored_levels};
 use crate::format::Format;
 use crate::ir::Literal;
@@ -40,6 +40,9 @@ const FEW: f64 = 1024.0;
 
 /// Steps to search for one coordinate.
 const SEARCHED: f64 = 8.0;
+
+/// Where one of two operands has so many times as many coordinates, loops over what both have search it.
+const UNEVEN: f64 = 8.0;
 
 /// What a nest of loops costs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -112,16 +115,26 @@ impl Kernel {
     /// What loops, outermost first, cost that compute `value` wherever it has an entry. `format` is how an access is stored.
     pub(super) fn cost(&self, loops: &[IndexVariable], value: &Expr, format: &dyn Fn(&Access) -> Format) -> Cost {
         let mut cost = Cost { steps: 0.0, terms: 1.0 };
-        for &variable in loops {
+        for (place, &variable) in loops.iter().enumerate() {
             let is_computed = self.variables[variable.0].value.is_some();
             let extent = if is_computed { 1.0 } else { self.typical_extent(variable) };
             let part = |access: &Access| self.part(access, &format(access), variable);
-            let chance = chance(value, &part, &|access| self.tensor(access.values()).fill);
+            let fill = |access: &Access| self.tensor(access.values()).fill;
+            let mut chance = chance(value, &part, &fill);
             let mut walked = 0.0;
             value.for_each_access(&mut |access| {
                 let part = part(access);
                 walked += if part < 1.0 { part * extent } else { 0.0 };
             });
+            if let Some(([one, other], is_searched)) = self.intersected(value, variable, format) {
+                let (least, most) = (one.min(other), one.max(other));
+                if contracts(value, &loops[..place], variable) {
+                    chance = least;
+                }
+                if is_searched && most > UNEVEN * least && self.target == Target::Cpu {
+                    walked = walked.min(least * extent * SEARCHED.max((most / least).log2()));
+                }
+            }
             let visited = if is_computed {
                 SEARCHED
             } else if chance >= 1.0 || walked == 0.0 {
@@ -133,6 +146,31 @@ impl Kernel {
             cost.terms *= extent * chance;
         }
         cost
+    }
+
+    /// The parts of a variable's coordinates that two operands have, of which a loop visits what both have; and whether each stores
+    /// every coordinate once, in order, so that one can be searched for those of the other.
+    fn intersected(
+        &self,
+        value: &Expr,
+        variable: IndexVariable,
+        format: &dyn Fn(&Access) -> Format,
+    ) -> Option<([f64; 2], bool)> {
+        let mut walked = Vec::new();
+        let mut are_searched = true;
+        value.for_each_access(&mut |access| {
+            let format = format(access);
+            let part = self.part(access, &format, variable);
+            if part < 1.0 {
+                let depth = level_variables(access, &format).iter().rposition(|&other| other == variable);
+                let level = depth.map(|depth| format.levels[depth].format);
+                are_searched &=
+                    level.is_some_and(|level| level.kind.is_compressed() && level.unique() && level.ordered());
+                walked.push(part);
+            }
+        });
+        let [one, other] = walked[..] else { return None };
+        is_product(value, &|access| self.tensor(access.values()).fill).then_some(([one, other], are_searched))
     }
 
     /// The part of a variable's coordinates at which an access has an entry.
@@ -167,5 +205,40 @@ fn chance(expr: &Expr, part: &dyn Fn(&Access) -> f64, fill: &dyn Fn(&Access) -> 
             (none, _) if none.is_empty() => expr.children().into_iter().map(of).sum::<f64>().min(1.0),
             (all, _) => all.into_iter().map(of).product(),
         },
+    }
+}
+
+/// Whether a sum over several indices runs over one in a product of operands that share another, which has its loop outside: of
+/// tuples that one operand has, the other is then taken to have most.
+fn contracts(value: &Expr, outside: &[IndexVariable], variable: IndexVariable) -> bool {
+    let Expr::Reduce(_, summed, body) = value else { return false };
+    let is_shared = |other: &IndexVariable| {
+        let mut shared = true;
+        body.for_each_access(&mut |access| {
+            let has = |index: &IndexVariable| access.indices.contains(index);
+            shared &= !has(&variable) || has(other);
+        });
+        shared
+    };
+    summed.contains(&variable) && outside.iter().any(|other| summed.contains(other) && is_shared(other))
+}
+
+/// Whether an expression has an entry only where all that it reads have one.
+fn is_product(expr: &Expr, fill: &dyn Fn(&Access) -> Literal) -> bool {
+    match expr {
+        Expr::Access(_) | Expr::Literal(_) | Expr::Index(..) => true,
+        Expr::Reduce(_, _, body) => is_product(body, fill),
+        expr => {
+            let decisive = decisive(expr, fill);
+            let is_constant = |child: &Expr| {
+                let mut reads = 0;
+                child.for_each_access(&mut |_| reads += 1);
+                reads == 0
+            };
+            let is_part = |child: &Expr| {
+                is_constant(child) || decisive.iter().any(|&other| std::ptr::eq(other, child)) && is_product(child, fill)
+            };
+            expr.children().into_iter().all(is_part)
+        }
     }
 }

@@ -22,7 +22,7 @@
 //! other loops run and what is read from a copy is what the [estimated cost](super::cost) says.
 
 use super::Way;
-use super::copy::sorted_format;
+use super::copy::{searched_format, sorted_format};
 use super::cost::{Collecting, DENSE_BYTES, SORTED};
 use super::is_identity;
 use super::lift::{has_sum, normalize};
@@ -373,6 +373,7 @@ impl Scheduler<'_> {
             }
             for order in orders {
                 let stored_as = |access: &Access| match is_copied(&access) {
+                    true if depth > 0 => searched_format(access, &self.format_of(access), &order),
                     true => sorted_format(access, &self.format_of(access), &order),
                     false => self.format_of(access),
                 };
@@ -698,7 +699,8 @@ impl Scheduler<'_> {
         };
         let order: Vec<IndexVariable> = outer.iter().chain(&sum.loops).copied().collect();
         for access in &sum.copied {
-            self.copy(&mut producer, access, &order);
+            let format = searched_format(access, &self.format_of(access), &order);
+            self.copy_as(&mut producer, access, format);
         }
         let mut reads = producer.masks.clone();
         producer.value.for_each_access(&mut |access| reads.push(access.clone()));

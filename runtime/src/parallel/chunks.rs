@@ -269,12 +269,13 @@ impl Chunks {
         fill: T,
     ) -> Segmented<'a, T> {
         let last = self.count().saturating_sub(1);
-        let parts = self.owned(whole, start).parts.into_iter().enumerate().map(|(chunk, part)| {
+        let mut parts = Vec::with_capacity(self.count());
+        for (chunk, part) in self.owned(whole, start).parts.into_iter().enumerate() {
             let Part { base, elements } = unlock(part).expect("each part is taken once");
             let next = if chunk == last { 0 } else { length };
-            Mutex::new(Segments { base, elements, next: Vec::new(), length: next })
-        });
-        Segmented { fill, parts: parts.collect() }
+            parts.push(Mutex::new(Segments { base, elements, next: Vec::new(), length: next }));
+        }
+        Segmented { fill, parts }
     }
 
     /// `whole` for the first chunk, and for each other an array of that length whose elements are `fill` at first.
@@ -461,6 +462,15 @@ fn unlock<T>(mutex: Mutex<T>) -> T {
     mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What lies behind each. To collect an iterator over a vector that is used up takes as long to compile as a small kernel.
+fn unlocked<T>(mutexes: Vec<Mutex<T>>) -> Vec<T> {
+    let mut all = Vec::with_capacity(mutexes.len());
+    for mutex in mutexes {
+        all.push(unlock(mutex));
+    }
+    all
+}
+
 /// An array of which each chunk owns a part.
 #[derive(Debug)]
 pub struct Owned<'a, T> {
@@ -578,7 +588,7 @@ impl<'a, T: Plain> Segmented<'a, T> {
     /// Combines each chunk's copy of the segment that the next begins in with that, in the order of the chunks:
     /// `add(segment, copy)`.
     pub fn combine(self, add: &dyn Fn(&mut [T], &[T])) {
-        let mut parts: Vec<Segments<'a, T>> = self.parts.into_iter().map(unlock).collect();
+        let mut parts: Vec<Segments<'a, T>> = unlocked(self.parts);
         for chunk in 0..parts.len() {
             let copy = std::mem::take(&mut parts[chunk].next);
             // A chunk that begins in the same segment as the next has no elements of its own.
@@ -696,7 +706,8 @@ impl<T: Plain> Private<'_, T> {
     where
         T: Send + Sync,
     {
-        let copies: Vec<Vec<T>> = self.copies.into_iter().map(unlock).filter(|copy| !copy.is_empty()).collect();
+        let mut copies: Vec<Vec<T>> = unlocked(self.copies);
+        copies.retain(|copy| !copy.is_empty());
         if copies.is_empty() {
             return;
         }
@@ -742,7 +753,7 @@ impl<T: Position> JoinedPositions<T> {
     /// A position that its type can't hold becomes the type's largest; the length of the children's array then tells.
     pub fn join(self, whole: &mut Vec<T>, children: &[usize]) {
         let offsets = running_sum(0, children);
-        let mut parts: Vec<Vec<T>> = self.parts.into_iter().map(unlock).collect();
+        let mut parts: Vec<Vec<T>> = unlocked(self.parts);
         let lengths: Vec<usize> = parts.iter().map(Vec::len).collect();
         let starts = running_sum(whole.len(), &lengths);
         let total = whole.len() + lengths.iter().sum::<usize>();

@@ -30,7 +30,7 @@ pub fn run<T: Dot>(elements: &[T]) -> Terms<Row<'_, T>> {
 pub struct Row<'a, T>(&'a [T]);
 
 impl<T: Dot> Term for Row<'_, T> {
-    type Number = T;
+    type Number = T::Number;
 
     const IS_GATHERED: bool = false;
 
@@ -56,17 +56,17 @@ impl<T: Dot> Term for Row<'_, T> {
     }
 
     #[inline(always)]
-    fn get(self, place: usize) -> T {
-        self.0[place]
+    fn get(self, place: usize) -> T::Number {
+        self.0[place].loaded()
     }
 
     #[inline(always)]
-    fn wide_row(&self) -> Option<&[T]> {
-        Some(self.0)
+    fn wide_row(&self) -> Option<&[T::Number]> {
+        T::wide(self.0)
     }
 
     #[inline(always)]
-    fn dot(self, row: &[T]) -> Option<T> {
+    fn dot(self, row: &[T::Number]) -> Option<T::Number> {
         T::dot(self.0, row)
     }
 
@@ -77,16 +77,22 @@ impl<T: Dot> Term for Row<'_, T> {
         target_feature = "avx512vl"
     ))]
     #[inline(always)]
-    fn lanes<L: Lanes<Number = T>>(self) -> L {
-        L::load(self.0)
+    fn lanes<L: Lanes<Number = T::Number>>(self) -> L {
+        T::load(self.0)
     }
 }
 
-/// Numbers of which rows are multiplied.
-pub trait Dot: Number {
+/// Elements of which rows are multiplied.
+pub trait Dot: Stored {
+    /// The elements, where they are numbers of which there are such vectors.
+    #[inline(always)]
+    fn wide(_: &[Self]) -> Option<&[Self::Number]> {
+        None
+    }
+
     /// The sum of the products of two rows; `None` where there is nothing better than one after the other.
     #[inline(always)]
-    fn dot(_: &[Self], _: &[Self]) -> Option<Self> {
+    fn dot(_: &[Self], _: &[Self::Number]) -> Option<Self::Number> {
         None
     }
 }
@@ -97,7 +103,7 @@ macro_rules! others {
     };
 }
 
-others!(i8 i16 i32 i64 u8 u16 u32 u64 bool);
+others!(i8 i16 i32 i64 u8 u16 u32 u64 bool f16 bf16);
 #[cfg(not(target_arch = "x86_64"))]
 others!(f32 f64);
 
@@ -114,6 +120,11 @@ mod vectors {
     macro_rules! dots {
         ($($number:ident $name:ident $lanes:literal $vector:ident $zero:ident $load:ident $masked:ident $add_product:ident $add:ident $mask:ident;)*) => {
             $(impl Dot for $number {
+                #[inline(always)]
+                fn wide(row: &[Self]) -> Option<&[Self]> {
+                    Some(row)
+                }
+
                 #[inline(always)]
                 fn dot(one: &[Self], other: &[Self]) -> Option<Self> {
                     // Longer sums are formed in parts.

@@ -40,6 +40,7 @@ pub fn intersection<'a, A: Coordinate, B: Coordinate>(
         place: places.start,
         other: &other[..others.end],
         other_place: others.start,
+        is_uneven: is_uneven(places.len(), others.len()),
         found: Found::default(),
     }
 }
@@ -53,6 +54,8 @@ pub struct Intersection<'a, A, B> {
     place: usize,
     other: &'a [B],
     other_place: usize,
+    /// Whether the longer range is searched for the coordinates of the other.
+    is_uneven: bool,
     found: Found,
 }
 
@@ -110,10 +113,13 @@ impl<A: Coordinate, B: Coordinate> Intersection<'_, A, B> {
     fn step(&mut self) -> Option<(usize, usize)> {
         loop {
             let (one, other) = (self.one.get(self.place)?, self.other.get(self.other_place)?);
-            match one.place().cmp(&other.place()) {
-                Ordering::Equal => return Some(self.both()),
-                Ordering::Less => self.place += 1,
-                Ordering::Greater => self.other_place += 1,
+            let (here, there) = (one.place(), other.place());
+            match (here.cmp(&there), self.is_uneven) {
+                (Ordering::Equal, _) => return Some(self.both()),
+                (Ordering::Less, false) => self.place += 1,
+                (Ordering::Greater, false) => self.other_place += 1,
+                (Ordering::Less, true) => self.place = passed(self.one, self.place + 1, there),
+                (Ordering::Greater, true) => self.other_place = passed(self.other, self.other_place + 1, here),
             }
         }
     }
@@ -139,6 +145,32 @@ impl<A: Coordinate, B: Coordinate> Intersection<'_, A, B> {
     }
 }
 
+/// Whether one of two lengths is so much greater that blocks of it often lie between neighbours of the other.
+#[inline(always)]
+fn is_uneven(length: usize, other: usize) -> bool {
+    length / 8 > other || other / 8 > length
+}
+
+/// The first place from `first` on whose coordinate is not less than `least`: by strides that double where it is near, else by
+/// halving what is left, whose steps need no guesses.
+#[inline(always)]
+fn passed<C: Coordinate>(coordinates: &[C], first: usize, least: usize) -> usize {
+    let (mut first, mut stride) = (first, 16);
+    while stride <= NEAR {
+        match coordinates.get(first + stride - 1) {
+            Some(before) if before.place() < least => first += stride,
+            Some(_) => return first + coordinates[first..first + stride].partition_point(|c| c.place() < least),
+            None => break,
+        }
+        stride *= 2;
+    }
+    let rest = coordinates.get(first..).unwrap_or_default();
+    first + rest.partition_point(|coordinate| coordinate.place() < least)
+}
+
+/// The longest stride of a search.
+const NEAR: usize = 64;
+
 /// How many coordinates a block has; none where they are compared one by one.
 const fn lanes<A, B>() -> usize {
     match (size_of::<A>(), size_of::<B>()) {
@@ -154,7 +186,7 @@ impl<A: Coordinate, B: Coordinate> Intersection<'_, A, B> {
 
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f"))]
 mod blocks {
-    use super::{Coordinate, Intersection, MANY, ROOM, lanes};
+    use super::{Coordinate, Intersection, MANY, ROOM, is_uneven, lanes, passed};
     use std::arch::asm;
     use std::arch::x86_64::*;
     use std::hint::select_unpredictable;
@@ -248,31 +280,6 @@ mod blocks {
     #[inline(always)]
     fn first(count: usize) -> u16 {
         u16::MAX.checked_shr(16 - count as u32).unwrap_or(0)
-    }
-
-    /// Whether one of two lengths is so much greater that blocks of it often lie between neighbours of the other.
-    #[inline(always)]
-    fn is_uneven(length: usize, other: usize) -> bool {
-        length / 8 > other || other / 8 > length
-    }
-
-    /// The first place from `first` on, or at most fifteen before, whose coordinate is not less than `least`, by strides that
-    /// double.
-    #[inline(always)]
-    fn passed<C: Coordinate>(coordinates: &[C], first: usize, least: usize) -> usize {
-        let is_passed = |place: usize| coordinates.get(place - 1).is_some_and(|before| before.place() < least);
-        let (mut place, mut stride) = (first, 16);
-        while is_passed(place + stride) {
-            place += stride;
-            stride *= 2;
-        }
-        while stride > 16 {
-            stride /= 2;
-            if is_passed(place + stride) {
-                place += stride;
-            }
-        }
-        place
     }
 
     /// Whether comparing blocks takes no longer than to find out whether they have anything in common.

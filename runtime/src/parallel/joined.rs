@@ -11,7 +11,7 @@
 //!
 //! This file stands by itself, as that of the chunks does: it is compiled at run time too.
 
-use super::room::{append, push, reserve};
+use super::room::{append, in_huge_pages, push, reserve};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -152,7 +152,7 @@ impl<T: Copy> State<T> {
         let more = |room: usize| room.saturating_sub(self.length);
         for room in [more(likely.max(end)), more(end + end / 2)] {
             if self.whole.try_reserve_exact(room).is_ok() {
-                return;
+                return in_huge_pages(self.whole.as_ptr(), self.whole.capacity());
             }
         }
         reserve(&mut self.whole, end - self.length);

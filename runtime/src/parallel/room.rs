@@ -45,6 +45,37 @@ impl fmt::Display for NoMemory {
     }
 }
 
+/// How large a huge page is, on x86-64 and with the usual page size on AArch64.
+const HUGE: usize = 1 << 21;
+
+/// Smaller arrays are left alone: one huge page lies within this many bytes wherever they begin.
+pub(crate) const LEAST_IN_HUGE_PAGES: usize = 2 * HUGE;
+
+/// Asks for huge pages behind memory that was not written to yet, where it is large. That it can fail is no matter: it is advice.
+pub(crate) fn in_huge_pages<T>(first: *const T, count: usize) {
+    let (begin, size) = (first.addr(), count.saturating_mul(size_of::<T>()));
+    if size < LEAST_IN_HUGE_PAGES {
+        return;
+    }
+    #[cfg(all(target_os = "linux", not(miri)))]
+    {
+        use std::ffi::{c_int, c_void};
+        unsafe extern "C" {
+            fn madvise(memory: *mut c_void, size: usize, advice: c_int) -> c_int;
+        }
+        /// `MADV_HUGEPAGE`
+        const ADVICE: c_int = 14;
+        let (first, end) = (begin.next_multiple_of(HUGE), (begin + size) / HUGE * HUGE);
+        if first < end {
+            // SAFETY: the pages lie within an allocation of the caller's. Which size they have changes nothing that a program
+            // sees, and the system refuses addresses that are not mapped.
+            unsafe { madvise(std::ptr::without_provenance_mut(first), end - first, ADVICE) };
+        }
+    }
+    #[cfg(any(not(target_os = "linux"), miri))]
+    let _ = begin;
+}
+
 /// Types of which zero bytes are a value.
 ///
 /// # Safety
@@ -136,6 +167,7 @@ pub fn array<T: Plain, const N: usize>(fill: T, shape: [usize; N]) -> Vec<T> {
     if memory.is_null() {
         no_memory().unwind();
     }
+    in_huge_pages(memory, layout.size());
     // SAFETY: the memory is of the global allocator, with the layout of `length` elements. They are zero bytes, which are a value
     // of the type.
     unsafe { Vec::from_raw_parts(memory.cast(), length, length) }
@@ -197,4 +229,5 @@ pub(super) fn reserve<T>(vector: &mut Vec<T>, more: usize) {
     if vector.try_reserve(more).is_err() && vector.try_reserve_exact(more).is_err() {
         NoMemory::new(&[vector.len().saturating_add(more)], size_of::<T>()).unwind();
     }
+    in_huge_pages(vector.as_ptr(), vector.capacity());
 }

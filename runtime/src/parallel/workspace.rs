@@ -31,11 +31,21 @@ const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 const PATIENCE: usize = 128;
 
 /// An unsigned integer that keys are stored as.
+///
+/// What takes long to compile and is called seldom are functions of the types: they are compiled with this file, not with each kernel.
 pub trait Key: Plain + Ord {
     /// As it is.
     fn wide(self) -> u64;
     /// From what [`Key::wide`] gave.
     fn narrow(wide: u64) -> Self;
+    /// As [`sort`].
+    fn sort(keys: &mut [Self], places: &mut Vec<u32>);
+    /// As [`Table::sort`].
+    fn sort_found(table: &mut Table, keys: &mut Vec<Self>, places: &mut Vec<u32>);
+    /// Gives slots of a table to keys that are listed.
+    fn open(table: &mut Table, keys: &[Self]);
+    /// As [`Table::reset`].
+    fn reset(table: &mut Table, keys: &mut Vec<Self>);
 }
 
 macro_rules! keys {
@@ -49,6 +59,27 @@ macro_rules! keys {
             #[inline(always)]
             fn narrow(wide: u64) -> Self {
                 wide as Self
+            }
+
+            #[inline(never)]
+            fn sort(keys: &mut [Self], places: &mut Vec<u32>) {
+                sort_any(keys, places);
+            }
+
+            #[inline(never)]
+            fn sort_found(table: &mut Table, keys: &mut Vec<Self>, places: &mut Vec<u32>) {
+                table.sort_any(keys, places);
+            }
+
+            #[cold]
+            #[inline(never)]
+            fn open(table: &mut Table, keys: &[Self]) {
+                table.open(keys);
+            }
+
+            #[inline(never)]
+            fn reset(table: &mut Table, keys: &mut Vec<Self>) {
+                table.reset_any(keys);
             }
         })*
     };
@@ -114,7 +145,7 @@ impl Table {
                 push(keys, key);
                 return keys.len() - 1;
             }
-            self.open(keys);
+            K::open(self, keys);
         }
         let place = self.place(key.wide(), keys.len());
         if place == keys.len() {
@@ -124,8 +155,6 @@ impl Table {
     }
 
     /// Gives slots to the keys that are listed.
-    #[cold]
-    #[inline(never)]
     fn open<K: Key>(&mut self, keys: &[K]) {
         self.is_open = true;
         for (place, key) in keys.iter().enumerate() {
@@ -239,6 +268,10 @@ impl Table {
 
     /// Forgets `keys`, in whatever order they are, and empties the list.
     pub fn reset<K: Key>(&mut self, keys: &mut Vec<K>) {
+        K::reset(self, keys);
+    }
+
+    fn reset_any<K: Key>(&mut self, keys: &mut Vec<K>) {
         if self.is_open {
             for key in keys.iter() {
                 match self.direct.get_mut(key.wide() as usize) {
@@ -255,8 +288,12 @@ impl Table {
     /// As [`sort`], for keys that were inserted. Where there are many of them, a bit is set for each, and the bits are read off
     /// in order.
     pub fn sort<K: Key>(&mut self, keys: &mut Vec<K>, places: &mut Vec<u32>) {
+        K::sort_found(self, keys, places);
+    }
+
+    fn sort_any<K: Key>(&mut self, keys: &mut Vec<K>, places: &mut Vec<u32>) {
         if !self.is_open || self.summary.is_empty() || self.summary.len() > SCANNED * keys.len() {
-            return sort(keys, places);
+            return K::sort(keys, places);
         }
         for key in keys.iter() {
             let key = key.wide() as usize;
@@ -327,6 +364,10 @@ fn ones(mut bits: u64) -> impl Iterator<Item = usize> {
 /// assert_eq!((keys, places), (vec![10, 20, 30], vec![1, 2, 0]));
 /// ```
 pub fn sort<K: Key>(keys: &mut [K], places: &mut Vec<u32>) {
+    K::sort(keys, places);
+}
+
+fn sort_any<K: Key>(keys: &mut [K], places: &mut Vec<u32>) {
     places.clear();
     if size_of::<K>() > 4 {
         return sort_wide(keys, places);

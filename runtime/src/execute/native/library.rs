@@ -88,7 +88,8 @@ static MESSAGE: Mutex<Option<String>> = Mutex::new(None);
 ///
 /// # Safety
 /// `host` is the table of the host, `invocation` is not used by anybody else until this returns.
-pub unsafe fn run(host: *const Host, invocation: *mut Invocation, kernel: impl FnOnce(&mut Invocation)) -> i32 {
+#[inline(never)]
+pub unsafe fn run(host: *const Host, invocation: *mut Invocation, kernel: &mut dyn FnMut(&mut Invocation)) -> i32 {
     static HOOK: Once = Once::new();
     HOST.store(host.cast_mut(), Ordering::Release);
     HOOK.call_once(|| {

@@ -103,7 +103,7 @@ mod kernel_{place};
 pub unsafe extern "C" fn {entry}(host: *const abi::Host, invocation: *mut abi::Invocation) -> i32 {{
     // SAFETY: as the caller promises.
     unsafe {{
-        library::run(host, invocation, |call| {{
+        library::run(host, invocation, &mut |call| {{
 {call}        }})
     }}
 }}
