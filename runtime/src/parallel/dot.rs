@@ -19,7 +19,7 @@
 //! A sum in one variable waits for each addition before it begins the next, so there are several, which are added up at the end.
 //! What is compiled for a processor that loads and gathers under a mask (AVX-512) takes whole runs in vectors, the last of them
 //! under a mask: most rows are short, and the length of the next one can't be predicted. AMD's processors, which take longer to gather
-//! than to load one by one, take short runs in fours.
+//! than to load one by one, take runs in fours.
 
 use super::combine::{All, Any, Difference, Maximum, Minimum, Monoid, Op, Operator, Product, Quotient, Sum, Value};
 #[cfg(all(
@@ -176,6 +176,24 @@ pub trait Term: Copy {
     ))]
     fn lanes<L: Lanes<Number = Self::Number>>(self) -> L;
 
+    /// The same terms, once it is known of all coordinates that they lie within their arrays.
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
+    type Within: Term<Number = Self::Number>;
+
+    /// They, unless a coordinate does not; at most as many as there are lanes.
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
+    fn within<L: Lanes<Number = Self::Number>>(self) -> Option<Self::Within>;
+
     /// In which lanes there is something, of at most as many.
     #[cfg(all(
         target_arch = "x86_64",
@@ -234,6 +252,16 @@ pub struct At<'a, T, C> {
     of: &'a [T],
     coordinates: &'a [C],
 }
+
+/// What [`at`] gives, of coordinates that are known to lie within the array.
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
+#[derive(Debug, Clone, Copy)]
+pub struct Within<'a, T, C>(At<'a, T, C>);
 
 /// What [`at_some`] gives.
 #[derive(Debug, Clone, Copy)]
@@ -416,7 +444,7 @@ fn reduce<C: Monoid, F: Term>(term: F) -> F::Number {
     if !F::IS_GATHERED {
         return reduce_in::<C, <F::Number as Wide>::Row, F>(term);
     }
-    if LOADS_ONE_BY_ONE && term.length() < SHORT && term.longest() <= GATHERED {
+    if LOADS_ONE_BY_ONE && term.longest() <= GATHERED {
         return reduce_loaded::<C, F>(term);
     }
     match term.length() {
@@ -426,15 +454,6 @@ fn reduce<C: Monoid, F: Term>(term: F) -> F::Number {
         _ => reduce_in::<C, <F::Number as Wide>::Gathered, F>(term),
     }
 }
-
-/// Runs that are shorter have less to gain from wide vectors than they lose at their ends.
-#[cfg(all(
-    target_arch = "x86_64",
-    target_feature = "avx512bw",
-    target_feature = "avx512dq",
-    target_feature = "avx512vl"
-))]
-const SHORT: usize = 32;
 
 /// In vectors of few lanes, and one by one what is left.
 #[cfg(all(
@@ -450,8 +469,20 @@ fn reduce_loaded<C: Monoid, F: Term>(term: F) -> F::Number {
     if length < lanes {
         return reduce_one_by_one::<C, F>(term);
     }
+    if is_in_parts::<C, F>() && length > LONG * lanes {
+        return reduce_in::<C, <F::Number as Wide>::Loaded, F>(term);
+    }
     let mut totals = term.part(0, lanes).first_lanes::<C, <F::Number as Wide>::Loaded>();
     let mut place = lanes;
+    // One comparison for all coordinates of a wide register.
+    let wide = <F::Number as Wide>::Row::COUNT;
+    while place + wide <= length {
+        let Some(block) = term.part(place, wide).within::<<F::Number as Wide>::Row>() else { break };
+        for first in (0..wide).step_by(lanes) {
+            totals = block.part(first, lanes).combine_lanes::<C, _>(totals);
+        }
+        place += wide;
+    }
     while place + lanes <= length {
         totals = term.part(place, lanes).combine_lanes::<C, _>(totals);
         place += lanes;
@@ -546,6 +577,40 @@ fn lanes_of_some<C: Monoid, L: Lanes<Number = F::Number>, F: Term>(term: F) -> L
 ))]
 const REMEMBERED: RangeInclusive<usize> = 65..=2048;
 
+/// The same, where the lengths of runs are alike.
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
+const REMEMBERED_ALIKE: RangeInclusive<usize> = 2049..=8192;
+
+/// Of how many runs the lengths are looked at.
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
+const LOOKED_AT: usize = 256;
+
+/// Whether the first runs are of lengths that are alike: none is longer than four of the mean.
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
+#[inline(always)]
+fn are_alike<P: Coordinate>(positions: &[P]) -> bool {
+    let positions = &positions[..positions.len().min(LOOKED_AT + 1)];
+    let [first, .., end] = positions else { return false };
+    let all = end.place().wrapping_sub(first.place());
+    let lengths = positions.windows(2).map(|bounds| bounds[1].place().wrapping_sub(bounds[0].place()));
+    lengths.max().unwrap_or(0).saturating_mul(positions.len() - 1) <= all.saturating_mul(4)
+}
+
 /// The totals of runs that lie one behind the other.
 #[cfg(all(
     target_arch = "x86_64",
@@ -558,7 +623,9 @@ fn reduce_between<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], t
     if term.longest() > GATHERED {
         return reduce_between_of_far::<C, F, P>(term, positions, totals);
     }
-    if LOADS_ONE_BY_ONE && REMEMBERED.contains(&totals.len()) {
+    let runs = totals.len();
+    let are_guessed = REMEMBERED.contains(&runs) || REMEMBERED_ALIKE.contains(&runs) && are_alike(positions);
+    if LOADS_ONE_BY_ONE && are_guessed {
         return reduce_each::<C, F, P>(term, positions, totals);
     }
     segments::reduce_between::<C, F, P>(term, positions, totals);
@@ -609,8 +676,8 @@ fn eight_totals<C: Monoid, L: EightLanes<Number = F::Number>, F: Term, P: Coordi
         L::totals_between(C::OP, [pair(0)], begins, ends)
     } else if longest <= L::COUNT && fit(4) {
         L::totals_between(C::OP, [pair(0), pair(1)], begins, ends)
-    } else if LOADS_ONE_BY_ONE && all == 8 * longest {
-        // Runs of one length have ends that can be guessed.
+    } else if LOADS_ONE_BY_ONE && (all == 8 * longest || all > 8 * L::COUNT) {
+        // Runs of one length have ends that can be guessed, and of long ones each takes longer than a wrong guess.
         let mut totals = [F::Number::default(); 8];
         reduce_each::<C, F, P>(term, bounds, &mut totals);
         L::load(&totals)
@@ -929,13 +996,32 @@ impl<T: Number> Term for Run<'_, T> {
         target_feature = "avx512dq",
         target_feature = "avx512vl"
     ))]
+    type Within = Self;
+
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
+    #[inline(always)]
+    fn within<L: Lanes<Number = Self::Number>>(self) -> Option<Self> {
+        Some(self)
+    }
+
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
     #[inline(always)]
     fn lanes<L: Lanes<Number = T>>(self) -> L {
         L::load(self.0)
     }
 }
 
-impl<T: Number, C: Coordinate> Term for At<'_, T, C> {
+impl<'a, T: Number, C: Coordinate> Term for At<'a, T, C> {
     type Number = T;
 
     const IS_GATHERED: bool = true;
@@ -977,9 +1063,79 @@ impl<T: Number, C: Coordinate> Term for At<'_, T, C> {
         target_feature = "avx512dq",
         target_feature = "avx512vl"
     ))]
+    type Within = Within<'a, T, C>;
+
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
+    #[inline(always)]
+    fn within<L: Lanes<Number = T>>(self) -> Option<Within<'a, T, C>> {
+        L::are_within(self.of, self.coordinates).then_some(Within(self))
+    }
+
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
     #[inline(always)]
     fn lanes<L: Lanes<Number = T>>(self) -> L {
         L::gather(self.of, self.coordinates)
+    }
+}
+
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
+impl<T: Number, C: Coordinate> Term for Within<'_, T, C> {
+    type Number = T;
+
+    type Within = Self;
+
+    const IS_GATHERED: bool = true;
+
+    #[inline(always)]
+    fn length(self) -> usize {
+        self.0.length()
+    }
+
+    #[inline(always)]
+    fn longest(self) -> usize {
+        self.0.longest()
+    }
+
+    #[inline(always)]
+    fn part(self, first: usize, length: usize) -> Self {
+        Within(self.0.part(first, length))
+    }
+
+    #[inline(always)]
+    fn fetch(self, place: usize) {
+        self.0.fetch(place);
+    }
+
+    #[inline(always)]
+    fn get(self, place: usize) -> T {
+        self.0.get(place)
+    }
+
+    #[inline(always)]
+    fn within<L: Lanes<Number = T>>(self) -> Option<Self> {
+        Some(self)
+    }
+
+    #[inline(always)]
+    fn lanes<L: Lanes<Number = T>>(self) -> L {
+        // SAFETY: `At::within` has found that all coordinates lie within the array, and both are borrowed since. A part has none but
+        // these.
+        unsafe { L::gather_within(self.0.of, self.0.coordinates) }
     }
 }
 
@@ -1024,6 +1180,25 @@ impl<T: Number, C: Coordinate> Term for AtSome<'_, T, C> {
     #[inline(always)]
     fn get(self, place: usize) -> T {
         self.0.get(place)
+    }
+
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
+    type Within = Self;
+
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
+    #[inline(always)]
+    fn within<L: Lanes<Number = Self::Number>>(self) -> Option<Self> {
+        Some(self)
     }
 
     #[cfg(all(
@@ -1080,6 +1255,25 @@ impl<T: Number> Term for Same<T> {
     #[inline(always)]
     fn get(self, _: usize) -> T {
         self.0
+    }
+
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
+    type Within = Self;
+
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
+    #[inline(always)]
+    fn within<L: Lanes<Number = Self::Number>>(self) -> Option<Self> {
+        Some(self)
     }
 
     #[cfg(all(
@@ -1153,6 +1347,25 @@ impl<O: Operator, A: Term, B: Term<Number = A::Number>> Term for Both<O, A, B> {
         } else {
             Value::apply(C::OP, *total, self.get(place))
         };
+    }
+
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
+    type Within = Both<O, A::Within, B::Within>;
+
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
+    #[inline(always)]
+    fn within<L: Lanes<Number = A::Number>>(self) -> Option<Self::Within> {
+        Some(Both(self.0.within::<L>()?, self.1.within::<L>()?, PhantomData))
     }
 
     #[cfg(all(

@@ -60,7 +60,7 @@ pub use product::{Fused, add_product};
 #[cfg(feature = "compile")]
 pub(crate) use room::length;
 pub use room::{NoMemory, Plain, array, extend, push};
-pub use row::{filled, filled_side_by_side, row, search_side_by_side};
+pub use row::{filled, filled_side_by_side, row, row_mut, search_side_by_side};
 pub use workspace::{Key, Table, sort};
 
 use spc_compiler::format::interleave;

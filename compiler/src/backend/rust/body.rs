@@ -130,7 +130,7 @@ impl Printer<'_> {
                 quote!(#name.fill(#value);)
             }
             Statement::View { array, of, begin, length, mutable } => {
-                if let Some(row) = self.row(*of, begin, length).filter(|_| !mutable) {
+                if let Some(row) = self.row(*of, begin, length, *mutable) {
                     let name = self.declare_array(*array);
                     return quote!(let #name = #row;);
                 }
@@ -254,23 +254,29 @@ impl Printer<'_> {
         }
     }
 
-    /// A row of an operand, where all have a length that is known to the compiler: an array, for which one comparison says whether
-    /// it is there.
-    fn row(&mut self, of: ArrayId, begin: &Expr, length: &Expr) -> Option<TokenStream> {
+    /// A row of an operand, or of a result that a chunk has all of, where rows have a length that is known to the compiler: an array,
+    /// for which one comparison says whether it is there, and whose elements are in registers where it is read and written.
+    fn row(&mut self, of: ArrayId, begin: &Expr, length: &Expr, mutable: bool) -> Option<TokenStream> {
         let is_known = match length {
             Expr::Index(length) => *length > 0,
             Expr::Dimension(id) => !matches!(self.kernel.dimension(*id).size, Size::Runtime | Size::Constant(0)),
             _ => false,
         };
-        let is_operand = self.kernel.is_of_input(self.views.source(of));
+        // What a chunk takes is a type of its own, and no slice.
+        let is_local = self.kernel.array(of).role == crate::ir::ArrayRole::Local;
+        let is_slice = self.copied.contains(&of) || !self.taken.contains(&of) && !is_local;
+        let is_there = if mutable { is_slice } else { self.kernel.is_of_input(self.views.source(of)) };
         let place = match begin {
             Expr::Binary(BinaryOperator::Multiply, place, factor) if **factor == *length => &**place,
             _ => return None,
         };
-        (is_known && is_operand).then(|| {
+        (is_known && is_there).then(|| {
             let helpers = self.options.parallel.clone();
             let (array, place, length) = (self.arrays[&of].clone(), self.expr(place), self.expr(length));
-            quote!(#helpers::row::<#length, _>(#array, #place))
+            match mutable {
+                true => quote!(#helpers::row_mut::<#length, _>(#array, #place)),
+                false => quote!(#helpers::row::<#length, _>(#array, #place)),
+            }
         })
     }
 
@@ -367,10 +373,11 @@ impl Printer<'_> {
         }
         let low = self.declare_variable(parallel.low);
         let high = self.declare_variable(parallel.high);
-        let outside = self.taken.clone();
+        let outside = (self.taken.clone(), self.copied.clone());
         self.taken.extend(parts.iter().filter(|part| !is_copied(part)).map(|part| part.array));
+        self.copied.extend(parts.iter().filter(is_copied).map(|part| part.array));
         let body = self.block(&parallel.body);
-        self.taken = outside;
+        (self.taken, self.copied) = outside;
         let mut results = TokenStream::new();
         let mut after = self.join(&parts);
         for Total { variable, operator, total, part } in &totals {

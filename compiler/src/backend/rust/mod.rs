@@ -79,6 +79,8 @@ struct Printer<'a> {
     numbers: BTreeSet<ArrayId>,
     /// Those that a chunk has taken its part of.
     taken: BTreeSet<ArrayId>,
+    /// Those that a chunk has a copy of.
+    copied: BTreeSet<ArrayId>,
     /// For each view the array that it shows elements of.
     views: Views,
     /// The functions of declared operators, by name and element type.
@@ -117,6 +119,7 @@ impl<'a> Printer<'a> {
             masks: BTreeSet::new(),
             numbers: BTreeSet::new(),
             taken: BTreeSet::new(),
+            copied: BTreeSet::new(),
             views: kernel.views(),
             defined: BTreeMap::new(),
         }
