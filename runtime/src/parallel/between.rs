@@ -65,6 +65,40 @@ impl<F: Term> Terms<F> {
 ))]
 const REMEMBERED: RangeInclusive<usize> = 65..=2048;
 
+/// The same, where the lengths of runs are alike.
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
+const REMEMBERED_ALIKE: RangeInclusive<usize> = 2049..=8192;
+
+/// Of how many runs the lengths are looked at.
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
+const LOOKED_AT: usize = 256;
+
+/// Whether the first runs are of lengths that are alike: none is longer than four of the mean.
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
+#[inline(always)]
+fn are_alike<P: Coordinate>(positions: &[P]) -> bool {
+    let positions = &positions[..positions.len().min(LOOKED_AT + 1)];
+    let [first, .., end] = positions else { return false };
+    let all = end.place().wrapping_sub(first.place());
+    let lengths = positions.windows(2).map(|bounds| bounds[1].place().wrapping_sub(bounds[0].place()));
+    lengths.max().unwrap_or(0).saturating_mul(positions.len() - 1) <= all.saturating_mul(4)
+}
+
 /// The totals of runs that lie one behind the other.
 #[cfg(all(
     target_arch = "x86_64",
@@ -77,7 +111,9 @@ fn reduce_between<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], t
     if term.longest() > GATHERED {
         return reduce_between_of_far::<C, F, P>(term, positions, totals);
     }
-    if LOADS_ONE_BY_ONE && REMEMBERED.contains(&totals.len()) {
+    let runs = totals.len();
+    let are_guessed = REMEMBERED.contains(&runs) || REMEMBERED_ALIKE.contains(&runs) && are_alike(positions);
+    if LOADS_ONE_BY_ONE && are_guessed {
         return reduce_each::<C, F, P>(term, positions, totals);
     }
     segments::reduce_between::<C, F, P>(term, positions, totals);

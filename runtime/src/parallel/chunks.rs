@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | [`Owned`] | its own part of the array | nothing to do |
 //! | [`Segmented`] | its own part, and the segment that it may share with the next chunk | those segments are combined |
-//! | [`Private`] | a copy of the whole array, but the first has the array itself | the copies are combined, in the order of the chunks |
+//! | [`Private`] | a copy of the whole array, but the first has the array itself | the copies are combined, in the order of the chunks; their memory is kept for later calls |
 //! | [`Joined`] | an array that grows | nothing to do: the arrays are joined, in the order of the chunks, as these are done |
 //! | [`JoinedPositions`] | the same, of positions in another | the arrays are joined, and the positions grow |
 //! | [`Partial`] | one value | the values come back, in the order of the chunks |
@@ -16,7 +16,7 @@
 //! both as a module of this crate and as a part of the text that is compiled at run time.
 
 use super::joined::{Home, Joined, Taken};
-use super::room::{Plain, append, array};
+use super::room::{Plain, Scratch, append, array};
 use std::ops::{Index, IndexMut, Range, RangeTo};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -24,8 +24,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Less work than this is not worth a second chunk.
 const GRAIN: usize = 4096;
 
-/// The bytes of a cache line.
-const LINE: usize = 64;
+/// Where each thread has a chunk, further ones must be worth more: to cut and to begin one takes as long as hundreds of units of work.
+const FURTHER: usize = 4 * GRAIN;
 
 /// Chunks for each thread, so that one that falls behind is made up for by the others.
 const CHUNKS_PER_THREAD: usize = 8;
@@ -280,7 +280,7 @@ impl Chunks {
 
     /// `whole` for the first chunk, and for each other an array of that length whose elements are `fill` at first.
     pub fn private<'a, T: Copy>(&self, whole: &'a mut [T], fill: T) -> Private<'a, T> {
-        let copies = slots(self.count().saturating_sub(1));
+        let copies = (1..self.count()).map(|_| Mutex::new(None)).collect();
         Private { length: whole.len(), fill, whole: Mutex::new(whole), copies }
     }
 
@@ -298,12 +298,6 @@ impl Chunks {
     pub fn partial<T: Copy>(&self, identity: T) -> Partial<T> {
         Partial { values: (0..self.count()).map(|_| Mutex::new(identity)).collect() }
     }
-}
-
-/// Where in memory that is a cache line longer than needed a line begins: rows of whole lines then lie in as few as they can.
-fn first_of_line<T>(longer: &[T]) -> usize {
-    let first = longer.as_ptr().align_offset(LINE);
-    if first <= LINE / size_of::<T>().max(1) { first } else { 0 }
 }
 
 /// The work before a place, and the places before it from `begin` on.
@@ -327,6 +321,13 @@ impl Cut {
     /// Of this much work. Chunks that append are worth it on one thread too: what grows is small then.
     fn count(self, work: usize) -> usize {
         let threads = self.threads;
+        if let Chunking::Writing = self.chunking
+            && threads > 1
+        {
+            // As many for each thread.
+            let further = (work / (FURTHER * threads)).min(CHUNKS_PER_THREAD) * threads;
+            return further.max((work / GRAIN).clamp(1, threads));
+        }
         let most = match self.chunking {
             Chunking::Copying => threads,
             // To make and to add copies takes no longer than the work, about.
@@ -334,8 +335,7 @@ impl Cut {
                 let worth = work.saturating_mul(4) / length.max(1);
                 threads.min(worth).min(COPIED / length.max(1)).max(1)
             }
-            Chunking::Writing if threads == 1 => 1,
-            Chunking::Writing => CHUNKS_PER_THREAD * threads,
+            Chunking::Writing => 1,
             Chunking::Appending => APPENDING_PER_THREAD * threads,
             Chunking::AppendingBounded => {
                 (work / BOUNDED).clamp(CHUNKS_PER_THREAD * threads, APPENDING_PER_THREAD * threads)
@@ -680,8 +680,8 @@ pub struct Private<'a, T> {
     length: usize,
     fill: T,
     whole: Mutex<&'a mut [T]>,
-    /// Those of the chunks from the second on; empty where the chunk has not taken its copy.
-    copies: Vec<Mutex<Vec<T>>>,
+    /// Those of the chunks from the second on; none where the chunk has not taken its copy.
+    copies: Vec<Mutex<Option<Scratch<T>>>>,
 }
 
 impl<T: Plain> Private<'_, T> {
@@ -693,11 +693,7 @@ impl<T: Plain> Private<'_, T> {
     pub fn with(&self, chunk: usize, body: impl FnOnce(&mut [T])) {
         let Some(copy) = chunk.checked_sub(1) else { return body(&mut lock(&self.whole)) };
         let mut copy = lock(&self.copies[copy]);
-        if copy.is_empty() {
-            *copy = array(self.fill, [self.length + LINE / size_of::<T>().max(1)]);
-        }
-        let first = first_of_line(&copy);
-        body(&mut copy[first..first + self.length]);
+        body(copy.get_or_insert_with(|| Scratch::new(self.length, self.fill)).elements_mut());
     }
 
     /// Combines the copies into the array, in the order of the chunks: `add(part of the array, the same part of a copy)` for
@@ -706,8 +702,12 @@ impl<T: Plain> Private<'_, T> {
     where
         T: Send + Sync,
     {
-        let mut copies: Vec<Vec<T>> = unlocked(self.copies);
-        copies.retain(|copy| !copy.is_empty());
+        let mut copies: Vec<Scratch<T>> = Vec::with_capacity(self.copies.len());
+        for copy in unlocked(self.copies) {
+            if let Some(copy) = copy {
+                copies.push(copy);
+            }
+        }
         if copies.is_empty() {
             return;
         }
@@ -717,7 +717,7 @@ impl<T: Plain> Private<'_, T> {
         chunks.run(&|chunk| {
             let part = whole.take(chunk);
             for copy in &copies {
-                add(part.elements, &copy[first_of_line(copy)..][part.range()]);
+                add(part.elements, &copy.elements()[part.range()]);
             }
         });
     }

@@ -19,7 +19,7 @@
 //! A sum in one variable waits for each addition before it begins the next, so there are several, which are added up at the end.
 //! What is compiled for a processor that loads and gathers under a mask (AVX-512) takes whole runs in vectors, the last of them
 //! under a mask: most rows are short, and the length of the next one can't be predicted. AMD's processors, which take longer to gather
-//! than to load one by one, take short runs in fours.
+//! than to load one by one, take runs in fours.
 
 use super::combine::{All, Any, Difference, Maximum, Minimum, Monoid, Op, Operator, Product, Quotient, Sum, Value};
 use super::coordinate::Coordinate;
@@ -90,6 +90,33 @@ pub trait Stored: Copy {
         target_feature = "avx512vl"
     ))]
     fn gather<L: Lanes<Number = Self::Number>, C: Coordinate>(of: &[Self], coordinates: &[C], is_filled: bool) -> L;
+
+    /// Whether it is known to be worth it, and true, that coordinates lie within an array; at most as many as there are lanes.
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
+    #[inline(always)]
+    fn are_within<L: Lanes<Number = Self::Number>, C: Coordinate>(_: &[Self], _: &[C]) -> bool {
+        false
+    }
+
+    /// What an array has at coordinates, as many as there are lanes.
+    ///
+    /// # Safety
+    /// All lie within the array.
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
+    #[inline(always)]
+    unsafe fn gather_within<L: Lanes<Number = Self::Number>, C: Coordinate>(of: &[Self], coordinates: &[C]) -> L {
+        Self::gather(of, coordinates, false)
+    }
 }
 
 impl<T: Number> Stored for T {
@@ -120,6 +147,29 @@ impl<T: Number> Stored for T {
     #[inline(always)]
     fn gather<L: Lanes<Number = T>, C: Coordinate>(of: &[T], coordinates: &[C], is_filled: bool) -> L {
         if is_filled { L::gather_some(of, coordinates) } else { L::gather(of, coordinates) }
+    }
+
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
+    #[inline(always)]
+    fn are_within<L: Lanes<Number = T>, C: Coordinate>(of: &[T], coordinates: &[C]) -> bool {
+        L::are_within(of, coordinates)
+    }
+
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
+    #[inline(always)]
+    unsafe fn gather_within<L: Lanes<Number = T>, C: Coordinate>(of: &[T], coordinates: &[C]) -> L {
+        // SAFETY: as the caller has it.
+        unsafe { L::gather_within(of, coordinates) }
     }
 }
 
@@ -241,6 +291,24 @@ pub trait Term: Copy {
     ))]
     fn lanes<L: Lanes<Number = Self::Number>>(self) -> L;
 
+    /// The same terms, once it is known of all coordinates that they lie within their arrays.
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
+    type Within: Term<Number = Self::Number>;
+
+    /// They, unless a coordinate does not; at most as many as there are lanes.
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
+    fn within<L: Lanes<Number = Self::Number>>(self) -> Option<Self::Within>;
+
     /// In which lanes there is something, of at most as many.
     #[cfg(all(
         target_arch = "x86_64",
@@ -299,6 +367,16 @@ pub struct At<'a, T, C> {
     of: &'a [T],
     coordinates: &'a [C],
 }
+
+/// What [`at`] gives, of coordinates that are known to lie within the array.
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
+#[derive(Debug, Clone, Copy)]
+pub struct Within<'a, T, C>(At<'a, T, C>);
 
 /// What [`at_some`] gives.
 #[derive(Debug, Clone, Copy)]
@@ -456,7 +534,7 @@ fn reduce<C: Monoid, F: Term>(term: F) -> F::Number {
     if !F::IS_GATHERED {
         return reduce_in::<C, <F::Number as Wide>::Row, F>(term);
     }
-    if LOADS_ONE_BY_ONE && term.length() < SHORT && term.longest() <= GATHERED {
+    if LOADS_ONE_BY_ONE && term.longest() <= GATHERED {
         return reduce_loaded::<C, F>(term);
     }
     match term.length() {
@@ -466,15 +544,6 @@ fn reduce<C: Monoid, F: Term>(term: F) -> F::Number {
         _ => reduce_in::<C, <F::Number as Wide>::Gathered, F>(term),
     }
 }
-
-/// Runs that are shorter have less to gain from wide vectors than they lose at their ends.
-#[cfg(all(
-    target_arch = "x86_64",
-    target_feature = "avx512bw",
-    target_feature = "avx512dq",
-    target_feature = "avx512vl"
-))]
-const SHORT: usize = 32;
 
 /// In vectors of few lanes, and one by one what is left.
 #[cfg(all(
@@ -490,8 +559,20 @@ fn reduce_loaded<C: Monoid, F: Term>(term: F) -> F::Number {
     if length < lanes {
         return reduce_one_by_one::<C, F>(term);
     }
+    if is_in_parts::<C, F>() && length > LONG * lanes {
+        return reduce_in::<C, <F::Number as Wide>::Loaded, F>(term);
+    }
     let mut totals = term.part(0, lanes).first_lanes::<C, <F::Number as Wide>::Loaded>();
     let mut place = lanes;
+    // One comparison for all coordinates of a wide register.
+    let wide = <F::Number as Wide>::Row::COUNT;
+    while place + wide <= length {
+        let Some(block) = term.part(place, wide).within::<<F::Number as Wide>::Row>() else { break };
+        for first in (0..wide).step_by(lanes) {
+            totals = block.part(first, lanes).combine_lanes::<C, _>(totals);
+        }
+        place += wide;
+    }
     while place + lanes <= length {
         totals = term.part(place, lanes).combine_lanes::<C, _>(totals);
         place += lanes;
@@ -621,8 +702,8 @@ fn eight_totals<C: Monoid, L: EightLanes<Number = F::Number>, F: Term, P: Coordi
         L::totals_between(C::OP, [pair(0)], begins, ends)
     } else if longest <= L::COUNT && fit(4) {
         L::totals_between(C::OP, [pair(0), pair(1)], begins, ends)
-    } else if LOADS_ONE_BY_ONE && all == 8 * longest {
-        // Runs of one length have ends that can be guessed.
+    } else if LOADS_ONE_BY_ONE && (all == 8 * longest || all > 8 * L::COUNT) {
+        // Runs of one length have ends that can be guessed, and of long ones each takes longer than a wrong guess.
         let mut totals = [F::Number::default(); 8];
         reduce_each::<C, F, P>(term, bounds, &mut totals);
         L::load(&totals)
@@ -917,13 +998,32 @@ impl<T: Stored> Term for Run<'_, T> {
         target_feature = "avx512dq",
         target_feature = "avx512vl"
     ))]
+    type Within = Self;
+
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
+    #[inline(always)]
+    fn within<L: Lanes<Number = Self::Number>>(self) -> Option<Self> {
+        Some(self)
+    }
+
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
     #[inline(always)]
     fn lanes<L: Lanes<Number = T::Number>>(self) -> L {
         T::load(self.0)
     }
 }
 
-impl<T: Stored, C: Coordinate> Term for At<'_, T, C> {
+impl<'a, T: Stored, C: Coordinate> Term for At<'a, T, C> {
     type Number = T::Number;
 
     const IS_GATHERED: bool = true;
@@ -965,9 +1065,79 @@ impl<T: Stored, C: Coordinate> Term for At<'_, T, C> {
         target_feature = "avx512dq",
         target_feature = "avx512vl"
     ))]
+    type Within = Within<'a, T, C>;
+
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
+    #[inline(always)]
+    fn within<L: Lanes<Number = T::Number>>(self) -> Option<Within<'a, T, C>> {
+        T::are_within::<L, C>(self.of, self.coordinates).then_some(Within(self))
+    }
+
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
     #[inline(always)]
     fn lanes<L: Lanes<Number = T::Number>>(self) -> L {
         T::gather(self.of, self.coordinates, false)
+    }
+}
+
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
+impl<T: Stored, C: Coordinate> Term for Within<'_, T, C> {
+    type Number = T::Number;
+
+    type Within = Self;
+
+    const IS_GATHERED: bool = true;
+
+    #[inline(always)]
+    fn length(self) -> usize {
+        self.0.length()
+    }
+
+    #[inline(always)]
+    fn longest(self) -> usize {
+        self.0.longest()
+    }
+
+    #[inline(always)]
+    fn part(self, first: usize, length: usize) -> Self {
+        Within(self.0.part(first, length))
+    }
+
+    #[inline(always)]
+    fn fetch(self, place: usize) {
+        self.0.fetch(place);
+    }
+
+    #[inline(always)]
+    fn get(self, place: usize) -> T::Number {
+        self.0.get(place)
+    }
+
+    #[inline(always)]
+    fn within<L: Lanes<Number = T::Number>>(self) -> Option<Self> {
+        Some(self)
+    }
+
+    #[inline(always)]
+    fn lanes<L: Lanes<Number = T::Number>>(self) -> L {
+        // SAFETY: `At::within` has found that all coordinates lie within the array, and both are borrowed since. A part has none but
+        // these.
+        unsafe { T::gather_within(self.0.of, self.0.coordinates) }
     }
 }
 
@@ -1012,6 +1182,25 @@ impl<T: Stored, C: Coordinate> Term for AtSome<'_, T, C> {
     #[inline(always)]
     fn get(self, place: usize) -> T::Number {
         self.0.get(place)
+    }
+
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
+    type Within = Self;
+
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
+    #[inline(always)]
+    fn within<L: Lanes<Number = Self::Number>>(self) -> Option<Self> {
+        Some(self)
     }
 
     #[cfg(all(
@@ -1068,6 +1257,25 @@ impl<T: Number> Term for Same<T> {
     #[inline(always)]
     fn get(self, _: usize) -> T {
         self.0
+    }
+
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
+    type Within = Self;
+
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
+    #[inline(always)]
+    fn within<L: Lanes<Number = Self::Number>>(self) -> Option<Self> {
+        Some(self)
     }
 
     #[cfg(all(
@@ -1146,6 +1354,25 @@ impl<O: Operator, A: Term, B: Term<Number = A::Number>> Term for Both<O, A, B> {
         } else {
             Value::apply(C::OP, *total, self.get(place))
         };
+    }
+
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
+    type Within = Both<O, A::Within, B::Within>;
+
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
+    #[inline(always)]
+    fn within<L: Lanes<Number = A::Number>>(self) -> Option<Self::Within> {
+        Some(Both(self.0.within::<L>()?, self.1.within::<L>()?, PhantomData))
     }
 
     #[cfg(all(

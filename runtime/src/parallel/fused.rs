@@ -80,6 +80,25 @@ impl<T: Dot> Term for Row<'_, T> {
     fn lanes<L: Lanes<Number = T::Number>>(self) -> L {
         T::load(self.0)
     }
+
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
+    type Within = Self;
+
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_feature = "avx512bw",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    ))]
+    #[inline(always)]
+    fn within<L: Lanes<Number = T::Number>>(self) -> Option<Self> {
+        Some(self)
+    }
 }
 
 /// Elements of which rows are multiplied.

@@ -66,7 +66,7 @@ pub use product::{Fused, add_product};
 pub(crate) use room::length;
 pub(crate) use room::{LEAST_IN_HUGE_PAGES, in_huge_pages};
 pub use room::{NoMemory, Plain, array, extend, push};
-pub use row::{filled, filled_side_by_side, row, row_at, search_side_by_side};
+pub use row::{filled, filled_side_by_side, row, row_at, row_mut, search_side_by_side};
 pub use workspace::{Key, Table, sort};
 
 use spc_compiler::format::interleave;

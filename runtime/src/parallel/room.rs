@@ -7,6 +7,9 @@
 
 use std::alloc::{Layout, alloc_zeroed};
 use std::fmt;
+use std::marker::PhantomData;
+use std::slice;
+use std::sync::{Mutex, PoisonError};
 
 /// What a kernel unwinds with where there is no memory for an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -172,6 +175,100 @@ pub fn array<T: Plain, const N: usize>(fill: T, shape: [usize; N]) -> Vec<T> {
     // of the type.
     unsafe { Vec::from_raw_parts(memory.cast(), length, length) }
 }
+
+/// At most so many bytes are kept for later calls.
+const KEPT: usize = 1 << 28;
+
+/// From so many bytes on, memory asks for pages of 2 MiB.
+const LARGE: usize = 1 << 22;
+
+/// A cache line.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+struct Line([u8; 64]);
+
+/// Memory that was used, for whoever needs some next. What comes from the system has no pages yet: to get them takes longer than to
+/// write to them, and kernels that have copies of a result make these in each call.
+static UNUSED: Mutex<Vec<Vec<Line>>> = Mutex::new(Vec::new());
+
+/// An array for as long as a kernel runs, which begins on a cache line. Its memory is kept for later calls.
+#[derive(Debug)]
+pub(super) struct Scratch<T> {
+    memory: Vec<Line>,
+    length: usize,
+    elements: PhantomData<T>,
+}
+
+impl<T: Copy> Scratch<T> {
+    /// So many elements, each `fill`.
+    pub(super) fn new(length: usize, fill: T) -> Scratch<T> {
+        let lines = length.checked_mul(size_of::<T>()).map(|bytes| bytes.div_ceil(size_of::<Line>()));
+        let Some(lines) = lines else { NoMemory::new(&[length], size_of::<T>()).unwind() };
+        let mut memory = unused(lines).unwrap_or_default();
+        if memory.capacity() < lines {
+            if memory.try_reserve_exact(lines).is_err() {
+                NoMemory::new(&[length], size_of::<T>()).unwind();
+            }
+            in_large_pages(memory.as_ptr().addr(), lines * size_of::<Line>());
+        }
+        let first: *mut T = memory.as_mut_ptr().cast();
+        for place in 0..length {
+            // SAFETY: the memory has room for the elements, and begins where any of them may.
+            unsafe { first.add(place).write(fill) };
+        }
+        Scratch { memory, length, elements: PhantomData }
+    }
+
+    /// They.
+    pub(super) fn elements(&self) -> &[T] {
+        // SAFETY: all were written when it was made.
+        unsafe { slice::from_raw_parts(self.memory.as_ptr().cast(), self.length) }
+    }
+
+    /// They, to write to.
+    pub(super) fn elements_mut(&mut self) -> &mut [T] {
+        // SAFETY: as above, and nothing else has the memory.
+        unsafe { slice::from_raw_parts_mut(self.memory.as_mut_ptr().cast(), self.length) }
+    }
+}
+
+impl<T> Drop for Scratch<T> {
+    fn drop(&mut self) {
+        let memory = std::mem::take(&mut self.memory);
+        let bytes = |memory: &Vec<Line>| memory.capacity() * size_of::<Line>();
+        let mut unused = UNUSED.lock().unwrap_or_else(PoisonError::into_inner);
+        if memory.capacity() > 0 && unused.iter().map(bytes).sum::<usize>() + bytes(&memory) <= KEPT {
+            unused.push(memory);
+        }
+    }
+}
+
+/// The smallest unused memory that has room for so many lines. Memory that is much larger stays for those who need it.
+fn unused(lines: usize) -> Option<Vec<Line>> {
+    let mut unused = UNUSED.lock().unwrap_or_else(PoisonError::into_inner);
+    let fits = |memory: &Vec<Line>| (lines..=lines.saturating_mul(4)).contains(&memory.capacity());
+    let all = unused.iter().enumerate().filter(|(_, memory)| fits(memory));
+    let place = all.min_by_key(|(_, memory)| memory.capacity())?.0;
+    Some(unused.swap_remove(place))
+}
+
+/// Asks for large pages behind memory that was not written to yet. That it can fail is no matter: it is advice.
+#[cfg(all(target_os = "linux", not(miri)))]
+fn in_large_pages(begin: usize, size: usize) {
+    unsafe extern "C" {
+        fn madvise(begin: *mut u8, size: usize, advice: i32) -> i32;
+    }
+    const PAGE: usize = 1 << 21;
+    const HUGE_PAGES: i32 = 14;
+    let (first, end) = (begin.next_multiple_of(PAGE), (begin + size) / PAGE * PAGE);
+    if size >= LARGE && first < end {
+        // SAFETY: the pages lie within an allocation. Which size they have changes nothing that a program sees.
+        unsafe { madvise(std::ptr::without_provenance_mut(first), end - first, HUGE_PAGES) };
+    }
+}
+
+#[cfg(any(not(target_os = "linux"), miri))]
+fn in_large_pages(_begin: usize, _size: usize) {}
 
 /// Appends an element, as [`Vec::push`] does. That one hands the vector's address to what makes it longer, and a loop that appends
 /// then reads its length from memory each time, where it has just been written.

@@ -40,6 +40,21 @@ fn no_row() -> ! {
     panic!("a row lies beyond its array")
 }
 
+/// As [`row`], to write to.
+///
+/// ```
+/// let mut rows = [1.0, 2.0, 3.0, 4.0];
+/// spc::parallel::row_mut::<2, _>(&mut rows, 1)[0] = 0.5;
+/// assert_eq!(rows, [1.0, 2.0, 0.5, 4.0]);
+/// ```
+///
+/// # Panics
+/// When there is no such row.
+#[inline(always)]
+pub fn row_mut<const LENGTH: usize, T>(rows: &mut [T], place: usize) -> &mut [T; LENGTH] {
+    &mut rows.as_chunks_mut().0[place]
+}
+
 /// How many elements a row has before what fills it up, which is larger than all of them.
 ///
 /// ```

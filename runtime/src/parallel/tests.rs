@@ -60,6 +60,14 @@ fn much_work_is_eight_chunks_a_thread_or_one() {
 }
 
 #[test]
+fn some_work_is_as_many_chunks_for_each_thread() {
+    on_four_threads(|| {
+        let counts = [10_000, 20_000, 100_000, 140_000, 400_000].map(|work| Chunks::even(0, work).count());
+        assert_eq!(counts, [2, 4, 4, 8, 24]);
+    });
+}
+
+#[test]
 fn chunks_that_append_are_more() {
     on_four_threads(|| {
         assert_eq!(Chunks::even_appending(0, 1_000_000).count(), 128);
@@ -103,8 +111,8 @@ fn empty_places_are_work_too() {
 #[test]
 fn empty_places_that_nothing_comes_by_are_no_work() {
     on_four_threads(|| {
-        // A hundred thousand entries, all in the last thousand of a million places.
-        let chunks = Chunks::by_work(0, 1_000_000, &|place| 100 * place.saturating_sub(999_000));
+        // A million entries, all in the last thousand of a million places.
+        let chunks = Chunks::by_work(0, 1_000_000, &|place| 1000 * place.saturating_sub(999_000));
         assert_covers(&chunks, 0, 1_000_000);
         assert!(chunks.count() > 16 && chunks.range(0).1 > 999_000);
     });
@@ -118,7 +126,7 @@ fn work_near_the_largest_integer_does_not_overflow() {
 #[test]
 fn a_run_of_equal_elements_lies_in_one_chunk() {
     on_four_threads(|| {
-        let rows: Vec<u32> = (0..200_000u32).map(|place| place / 999).collect();
+        let rows: Vec<u32> = (0..2_000_000u32).map(|place| place / 9999).collect();
         let same = |place: usize| rows[place] == rows[place - 1];
         let chunks = Chunks::even(0, rows.len()).aligned(&same);
         assert_covers(&chunks, 0, rows.len());
@@ -194,7 +202,7 @@ fn sums_in_segments(segment_of: &(dyn Fn(usize) -> usize + Sync), places: usize)
 
 #[test]
 fn segments_that_chunks_share_are_combined() {
-    let places = 100_000;
+    let places = 500_000;
     for length in [1, 7, 3_000, 4_001, 60_000, 200_000] {
         let segment_of = |place: usize| place / length;
         let mut expected = vec![1; 2 * (segment_of(places - 1) + 2)];
@@ -206,7 +214,9 @@ fn segments_that_chunks_share_are_combined() {
     }
     // Segments without places lie between those that have some.
     let sums = sums_in_segments(&|place| place / 5_000 * 100, places);
-    assert!((0..sums.len() / 2).all(|segment| (sums[2 * segment] == 5_001) == (segment % 100 == 0 && segment < 2_000)));
+    assert!(
+        (0..sums.len() / 2).all(|segment| (sums[2 * segment] == 5_001) == (segment % 100 == 0 && segment < 10_000))
+    );
 }
 
 #[test]
@@ -248,6 +258,35 @@ fn private_copies_are_added_in_order() {
         });
         copies.combine(&|into, from| into.iter_mut().zip(from).for_each(|(to, from)| *to += from));
         assert!(array.iter().all(|&sum| sum == 15));
+    });
+}
+
+#[test]
+fn copies_hold_the_identity_whatever_was_in_their_memory() {
+    on_four_threads(|| {
+        let chunks = Chunks::even_per_thread(0, 100_000);
+        for identity in [0.0, f64::INFINITY, -1.0] {
+            let mut array = vec![7.0; 5_000];
+            let copies = chunks.private(&mut array, identity);
+            chunks.run(&|chunk| {
+                copies.with(chunk, |copy| {
+                    let begins_as = if chunk == 0 { 7.0 } else { identity };
+                    assert!(copy.len() == 5_000 && copy.iter().all(|&element| element == begins_as));
+                    assert_eq!(copy.as_ptr().addr() % 64, if chunk == 0 { copy.as_ptr().addr() % 64 } else { 0 });
+                    copy.fill(f64::from(chunk as u32));
+                });
+            });
+            copies.combine(&|into, from| into.iter_mut().zip(from).for_each(|(to, from)| *to += from));
+            assert!(array.iter().all(|&sum| sum == 6.0));
+        }
+        // Bytes in memory that numbers were in.
+        let mut flags = vec![false; 40_000];
+        let copies = chunks.private(&mut flags, false);
+        chunks.run(&|chunk| {
+            copies.with(chunk, |copy| copy.iter_mut().for_each(|flag| assert!(!std::mem::replace(flag, true))))
+        });
+        copies.combine(&|into, from| into.iter_mut().zip(from).for_each(|(to, from)| *to &= from));
+        assert!(flags.iter().all(|&flag| flag));
     });
 }
 

@@ -99,6 +99,21 @@ pub trait Lanes: Lasting + Arithmetic + OfHalves {
 
     /// The lanes whose coordinates do not fill up, of at most as many.
     fn some<C: Coordinate>(coordinates: &[C]) -> u32;
+
+    /// Whether all coordinates, at most as many, lie below the length of an array that can be gathered from.
+    #[inline(always)]
+    fn are_within<C: Coordinate>(of: &[Self::Number], coordinates: &[C]) -> bool {
+        of.len() <= GATHERED && coordinates.iter().all(|coordinate| coordinate.place() < of.len())
+    }
+
+    /// As [`Lanes::gather`], of coordinates that [lie within](Lanes::are_within) the array.
+    ///
+    /// # Safety
+    /// They do.
+    #[inline(always)]
+    unsafe fn gather_within<C: Coordinate>(of: &[Self::Number], coordinates: &[C]) -> Self {
+        Self::gather(of, coordinates)
+    }
 }
 
 /// Numbers in eight lanes.
@@ -272,6 +287,24 @@ macro_rules! lanes {
                 let places = Self::places(coordinates, true);
                 let lanes = lanes_of_length(coordinates.len()) as $mask_type;
                 u32::from(unsafe { $differ(lanes, places, $set_places(-1)) })
+            }
+
+            #[inline(always)]
+            fn are_within<C: Coordinate>(of: &[$number], coordinates: &[C]) -> bool {
+                let (lanes, places) = (lanes_of_length(coordinates.len()) as $mask_type, Self::places(coordinates, false));
+                of.len() <= GATHERED && unsafe { $at_least(lanes, places, $set_places(of.len() as i32)) } == 0
+            }
+
+            #[inline(always)]
+            unsafe fn gather_within<C: Coordinate>(of: &[$number], coordinates: &[C]) -> Self {
+                match coordinates.first_chunk::<$count>() {
+                    // SAFETY: the caller vouches for all places. Coordinates are read as in `load_at`.
+                    Some(coordinates) if LOADS_ONE_BY_ONE => unsafe {
+                        let get = |lane: usize| *of.get_unchecked((&raw const coordinates[lane]).read_volatile().place());
+                        Self($set($(get($lane)),*))
+                    },
+                    _ => Self::gather(of, coordinates),
+                }
             }
         }
 

@@ -150,7 +150,7 @@ impl Printer<'_> {
             Statement::View { array, of, begin, length, mutable } => {
                 let is_converted = self.converted.contains(array);
                 let helpers = self.options.parallel.clone();
-                if let Some(row) = self.row(*of, begin, length).filter(|_| !mutable) {
+                if let Some(row) = self.row(*of, begin, length, *mutable) {
                     let name = self.declare_array(*array);
                     return match is_converted {
                         true => quote!(let #name = #helpers::numbers(#row);),
@@ -310,23 +310,27 @@ impl Printer<'_> {
         is_taken
     }
 
-    /// A row of an operand, where all have a length that is known to the compiler: an array, for which one comparison says whether
-    /// it is there.
-    fn row(&mut self, of: ArrayId, begin: &Expr, length: &Expr) -> Option<TokenStream> {
+    /// A row of an operand, or of a result that a chunk has all of, where rows have a length that is known to the compiler: an array,
+    /// for which one comparison says whether it is there, and whose elements are in registers where it is read and written.
+    fn row(&mut self, of: ArrayId, begin: &Expr, length: &Expr, mutable: bool) -> Option<TokenStream> {
         let is_known = match length {
             Expr::Index(length) => *length > 0,
             Expr::Dimension(id) => !matches!(self.kernel.dimension(*id).size, Size::Runtime | Size::Constant(0)),
             _ => false,
         };
-        let is_operand = self.kernel.is_of_input(self.views.source(of));
-        (is_known && is_operand).then(|| {
+        // What a chunk takes is a type of its own, and no slice.
+        let is_local = self.kernel.array(of).role == crate::ir::ArrayRole::Local;
+        let is_slice = self.copied.contains(&of) || !self.taken.contains(&of) && !is_local;
+        let is_there = if mutable { is_slice } else { self.kernel.is_of_input(self.views.source(of)) };
+        let (helper, place) = match begin {
+            Expr::Binary(BinaryOperator::Multiply, place, factor) if **factor == *length => {
+                (if mutable { ident("row_mut") } else { ident("row") }, &**place)
+            }
+            begin if !mutable => (ident("row_at"), begin),
+            _ => return None,
+        };
+        (is_known && is_there).then(|| {
             let (helpers, array) = (self.options.parallel.clone(), self.arrays[&of].clone());
-            let (helper, place) = match begin {
-                Expr::Binary(BinaryOperator::Multiply, place, factor) if **factor == *length => {
-                    (ident("row"), &**place)
-                }
-                begin => (ident("row_at"), begin),
-            };
             let (place, length) = (self.expr(place), self.expr(length));
             quote!(#helpers::#helper::<#length, _>(#array, #place))
         })
@@ -425,10 +429,11 @@ impl Printer<'_> {
         }
         let low = self.declare_variable(parallel.low);
         let high = self.declare_variable(parallel.high);
-        let outside = self.taken.clone();
+        let outside = (self.taken.clone(), self.copied.clone());
         self.taken.extend(parts.iter().filter(|part| !is_copied(part)).map(|part| part.array));
+        self.copied.extend(parts.iter().filter(is_copied).map(|part| part.array));
         let body = self.block(&parallel.body);
-        self.taken = outside;
+        (self.taken, self.copied) = outside;
         let mut results = TokenStream::new();
         let mut after = self.join(&parts);
         for Total { variable, operator, total, part } in &totals {

@@ -79,6 +79,8 @@ struct Printer<'a> {
     numbers: BTreeSet<ArrayId>,
     /// Those that a chunk has taken its part of.
     taken: BTreeSet<ArrayId>,
+    /// Those that a chunk has a copy of.
+    copied: BTreeSet<ArrayId>,
     /// For each view the array that it shows elements of.
     views: Views,
     /// What never holds NaN.
@@ -123,6 +125,7 @@ impl<'a> Printer<'a> {
             masks: BTreeSet::new(),
             numbers: BTreeSet::new(),
             taken: BTreeSet::new(),
+            copied: BTreeSet::new(),
             views: kernel.views(),
             ordered: Ordered::of(kernel),
             converted: BTreeSet::new(),
