@@ -236,7 +236,8 @@ fn is_product(expr: &Expr, fill: &dyn Fn(&Access) -> Literal) -> bool {
                 reads == 0
             };
             let is_part = |child: &Expr| {
-                is_constant(child) || decisive.iter().any(|&other| std::ptr::eq(other, child)) && is_product(child, fill)
+                is_constant(child)
+                    || decisive.iter().any(|&other| std::ptr::eq(other, child)) && is_product(child, fill)
             };
             expr.children().into_iter().all(is_part)
         }
