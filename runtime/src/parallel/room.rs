@@ -179,9 +179,6 @@ pub fn array<T: Plain, const N: usize>(fill: T, shape: [usize; N]) -> Vec<T> {
 /// At most so many bytes are kept for later calls.
 const KEPT: usize = 1 << 28;
 
-/// From so many bytes on, memory asks for pages of 2 MiB.
-const LARGE: usize = 1 << 22;
-
 /// A cache line.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
@@ -209,7 +206,7 @@ impl<T: Copy> Scratch<T> {
             if memory.try_reserve_exact(lines).is_err() {
                 NoMemory::new(&[length], size_of::<T>()).unwind();
             }
-            in_large_pages(memory.as_ptr().addr(), lines * size_of::<Line>());
+            in_huge_pages(memory.as_ptr(), lines);
         }
         let first: *mut T = memory.as_mut_ptr().cast();
         for place in 0..length {
@@ -251,24 +248,6 @@ fn unused(lines: usize) -> Option<Vec<Line>> {
     let place = all.min_by_key(|(_, memory)| memory.capacity())?.0;
     Some(unused.swap_remove(place))
 }
-
-/// Asks for large pages behind memory that was not written to yet. That it can fail is no matter: it is advice.
-#[cfg(all(target_os = "linux", not(miri)))]
-fn in_large_pages(begin: usize, size: usize) {
-    unsafe extern "C" {
-        fn madvise(begin: *mut u8, size: usize, advice: i32) -> i32;
-    }
-    const PAGE: usize = 1 << 21;
-    const HUGE_PAGES: i32 = 14;
-    let (first, end) = (begin.next_multiple_of(PAGE), (begin + size) / PAGE * PAGE);
-    if size >= LARGE && first < end {
-        // SAFETY: the pages lie within an allocation. Which size they have changes nothing that a program sees.
-        unsafe { madvise(std::ptr::without_provenance_mut(first), end - first, HUGE_PAGES) };
-    }
-}
-
-#[cfg(any(not(target_os = "linux"), miri))]
-fn in_large_pages(_begin: usize, _size: usize) {}
 
 /// Appends an element, as [`Vec::push`] does. That one hands the vector's address to what makes it longer, and a loop that appends
 /// then reads its length from memory each time, where it has just been written.
