@@ -244,7 +244,8 @@ impl Crate {
         let mut found = BTreeSet::new();
         for used in &source.uses {
             let Some(path) = source.absolute(&used.path, &self.modules) else { continue };
-            if !(used.is_public && source.is_parent) && !self.modules.contains_key(&path) {
+            let is_own = used.is_public && source.is_parent;
+            if !is_own && !self.modules.contains_key(&path) {
                 found.extend(self.definition(&path, 0));
             }
             local.insert(&used.alias, path);

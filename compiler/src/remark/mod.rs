@@ -344,6 +344,8 @@ pub enum Why {
     NotWalked(String),
     /// The storage order is against that of the loops.
     AgainstLoops,
+    /// Loops search it, which has coordinates side by side.
+    SearchedInFibers,
     /// Entries are at the same places.
     SamePlaces,
 

@@ -227,6 +227,9 @@ impl Display for Why {
             Why::AgainstLoops => f.write_str(
                 "its storage order stands against the order of the loops; searching it at every step would cost more",
             ),
+            Why::SearchedInFibers => {
+                f.write_str("loops search it, which takes less time in fibers than in coordinates side by side")
+            }
             Why::SamePlaces => f.write_str("they have the same pattern: entries at the same places"),
             Why::AllDense => f.write_str("every level of the result is dense"),
             Why::EntriesOf(name) => write!(f, "the result has an entry where {name} has one"),

@@ -85,7 +85,9 @@ impl Scheduler<'_> {
 
     /// Reads `access` from a copy whose levels follow `order`.
     pub(super) fn copy(&mut self, term: &mut Term, access: &Access, order: &[IndexVariable]) {
-        let format = sorted_format(access, &self.kernel.tensor(access.tensor).format, order);
+        let own = &self.kernel.tensor(access.tensor).format;
+        let storage = if level_variables(access, own) == order { searched_format } else { sorted_format };
+        let format = storage(access, own, order);
         self.copy_as(term, access, format);
     }
 
@@ -113,8 +115,11 @@ impl Scheduler<'_> {
         let found = self.kernel.tensors.iter().position(|tensor| tensor.kind == kind && tensor.format == format);
         let copy = TensorId(found.unwrap_or_else(|| {
             let original = self.kernel.tensor(original).clone();
-            let order = self.kernel.names(&level_variables(access, &format));
-            self.decide(What::Transposed { tensor: original.name.clone(), order }, Why::AgainstLoops);
+            let order = level_variables(access, &format);
+            let is_own = order == level_variables(access, &original.format);
+            let why = if is_own { Why::SearchedInFibers } else { Why::AgainstLoops };
+            let order = self.kernel.names(&order);
+            self.decide(What::Transposed { tensor: original.name.clone(), order }, why);
             self.push_copy(access, Tensor { format, kind, ..original })
         }));
         let replace = |other: &Access| {
@@ -186,8 +191,12 @@ impl Kernel {
 
     /// Whether an operand must be read from a copy that is not made yet.
     pub(super) fn must_be_copied(&self, access: &Access) -> bool {
-        let own = || level_variables(access, &self.tensor(access.tensor).format);
-        self.asked_order(access).is_some_and(|order| order != own())
+        let format = &self.tensor(access.tensor).format;
+        // In its own order a copy has fibers, where the operand has coordinates side by side.
+        let is_other = |order: Vec<IndexVariable>| {
+            order != level_variables(access, format) || searched_format(access, format, &order) != *format
+        };
+        self.asked_order(access).is_some_and(is_other)
     }
 
     /// Whether it must not be.

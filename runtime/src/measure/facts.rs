@@ -47,11 +47,7 @@ pub(crate) fn time_to_count(tensor: &AnyTensor, wanted: &BTreeSet<Modes>) -> f64
     COUNT * tensor.values().len() as f64 * sets as f64 / crate::parallel::threads().max(1) as f64
 }
 
-fn known(
-    tensor: &AnyTensor,
-    wanted: &BTreeSet<Modes>,
-    spread: &dyn Fn(&AnyTensor, BTreeSet<Modes>) -> Option<Arc<Spread>>,
-) -> TensorFacts {
+fn known(tensor: &AnyTensor, wanted: &BTreeSet<Modes>, spread: Spreads) -> TensorFacts {
     let shape = tensor.shape().iter().map(|&extent| Some(extent as u64)).collect();
     let order = tensor.format().mode_order();
     let mut facts = TensorFacts { shape, orders: order.iter().cloned().collect(), ..TensorFacts::default() };
@@ -78,6 +74,9 @@ fn known(
     }
     facts
 }
+
+/// What tells how a tensor's entries are spread over tuples of modes.
+type Spreads<'a> = &'a dyn Fn(&AnyTensor, BTreeSet<Modes>) -> Option<Arc<Spread>>;
 
 /// The distinct coordinates of the prefixes of two modes or more that the levels of a tensor count.
 fn prefixes(tensor: &AnyTensor, order: &[usize]) -> Vec<(Modes, f64)> {

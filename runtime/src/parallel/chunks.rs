@@ -703,10 +703,8 @@ impl<T: Plain> Private<'_, T> {
         T: Send + Sync,
     {
         let mut copies: Vec<Scratch<T>> = Vec::with_capacity(self.copies.len());
-        for copy in unlocked(self.copies) {
-            if let Some(copy) = copy {
-                copies.push(copy);
-            }
+        for copy in unlocked(self.copies).into_iter().flatten() {
+            copies.push(copy);
         }
         if copies.is_empty() {
             return;
