@@ -116,7 +116,8 @@ impl Scheduler<'_> {
         let copy = TensorId(found.unwrap_or_else(|| {
             let original = self.kernel.tensor(original).clone();
             let order = level_variables(access, &format);
-            let is_own = order == level_variables(access, &original.format);
+            let is_stored = original.format.mode_order().is_some();
+            let is_own = is_stored && order == level_variables(access, &original.format);
             let why = if is_own { Why::SearchedInFibers } else { Why::AgainstLoops };
             let order = self.kernel.names(&order);
             self.decide(What::Transposed { tensor: original.name.clone(), order }, why);

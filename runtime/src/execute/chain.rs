@@ -16,7 +16,7 @@ use super::device::{Accumulated, DeviceKernel};
 use super::error::Error;
 use super::flow::{Flow, Prepare, Remembered, Whole, lent};
 use super::native::NativeError;
-use super::typed::{Value, write_into};
+use super::value::{Value, write_into};
 use super::{Backend, Executable};
 use crate::tensor::AnyTensor;
 use spc_compiler::ir::Kernel;

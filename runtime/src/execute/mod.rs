@@ -66,8 +66,10 @@ mod testing;
 mod tests;
 #[cfg(feature = "compile")]
 mod tuned;
+#[cfg(feature = "compile")]
 mod tuning;
 mod typed;
+mod value;
 
 pub use around::{Around, Copied, Prepared, ResultMemory, Way};
 pub use array::Stored;
@@ -101,4 +103,5 @@ pub use stack::with_stack_for;
 pub use stream::{Spent, StreamOptions, Streamed};
 #[cfg(feature = "compile")]
 pub use tuning::{Tuned, tune};
-pub use typed::{Results, StaticKernel, StaticLink, Value, scalar};
+pub use typed::{Results, StaticKernel, StaticLink, scalar};
+pub use value::Value;

@@ -17,7 +17,7 @@ use super::flow::lent;
 use super::options::{fix_vector_extents, runner};
 use super::planning;
 use super::stack::with_stack_for;
-use super::typed::write_into;
+use super::value::write_into;
 use super::{
     Backend, Chain, Error, Executable, NativeError, NativeKernel, Outcome, Planning, ProgramError, ProgramOptions,
     ResultMemory,
