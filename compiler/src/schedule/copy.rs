@@ -195,7 +195,8 @@ impl Kernel {
         let format = &self.tensor(access.tensor).format;
         // In its own order a copy has fibers, where the operand has coordinates side by side.
         let is_other = |order: Vec<IndexVariable>| {
-            order != level_variables(access, format) || searched_format(access, format, &order) != *format
+            order != level_variables(access, format)
+                || searched_format(access, format, &order) != sorted_format(access, format, &order)
         };
         self.asked_order(access).is_some_and(is_other)
     }

@@ -4,7 +4,7 @@
 use super::Chain;
 use super::around::Around;
 use super::flow::{Flow, Prepare, Remembered, Whole, lent};
-use super::value::{Value, missing, wrong, write_into};
+use super::value::{Value, missing, write_into, wrong};
 use super::{Call, Error};
 #[cfg(feature = "cuda")]
 use crate::cuda::Gpu;
