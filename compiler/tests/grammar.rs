@@ -3,8 +3,6 @@
 //! It is kept in the tree so that a build needs neither pest's generator nor what that depends on: a third of all crates, and a
 //! C compiler. After a change of the grammar, `INSTA_UPDATE=always cargo test -p spc-tensor-compiler --test main grammar` writes it anew.
 
-use std::path::Path;
-
 const HEADER: &str = "\
 //! Made by pest from `grammar.pest`: see `tests/grammar.rs`. Do not edit.
 
@@ -24,14 +22,5 @@ fn the_parser_is_that_of_the_grammar() {
     let tokens = pest_generator::derive_parser(input, false);
     let text = prettyplease::unparse(&syn::parse2(tokens).expect("pest prints Rust"));
     let expected = format!("{HEADER}{text}");
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/syntax/parser.rs");
-    if std::env::var_os("INSTA_UPDATE").is_some_and(|update| update == "always") {
-        std::fs::write(&path, &expected).expect("the parser can be written");
-    }
-    let found = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        found == expected,
-        "the grammar has changed: write its parser anew with \
-         `INSTA_UPDATE=always cargo test -p spc-tensor-compiler --test main grammar`"
-    );
+    crate::assert_made("src/syntax/parser.rs", &expected, "grammar");
 }

@@ -86,9 +86,5 @@ fn the_glossary_has_every_term() {
         let text = term.text.split("\n\n").next().unwrap_or_default().replace('\n', " ").replace('|', "\\|");
         expected += &format!("| {} | {} | {} |\n", term.name, term.others.join(", "), text.trim());
     }
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/glossary.md");
-    if std::env::var_os("INSTA_UPDATE").is_some_and(|update| update == "always") {
-        std::fs::write(&path, &expected).expect("the glossary can be written");
-    }
-    assert_eq!(std::fs::read_to_string(&path).unwrap_or_default(), expected);
+    crate::assert_made("../docs/glossary.md", &expected, "glossary");
 }

@@ -534,7 +534,7 @@ impl Search {
         nodes
     }
 
-    /// What tells a tree from others, whatever it costs: its parts, and those of each temporary.
+    /// What identifies a tree among others: its parts, and those of each temporary.
     pub(super) fn outline(&self, tree: &Tree) -> Vec<(usize, Vec<Part>, Option<usize>)> {
         let mut numbers = Vec::new();
         self.numbers(tree, &mut numbers);

@@ -3,7 +3,7 @@
 #[cfg(feature = "compile")]
 use super::interpreter::Fault;
 #[cfg(feature = "compile")]
-use super::native::NativeError;
+use super::native::error::NativeError;
 use crate::tensor::{InvalidTensor, OutOfMemory, PackError};
 use spc_compiler::format::IndexWidth;
 use spc_compiler::ir::{ElementType, Kernel, Literal};

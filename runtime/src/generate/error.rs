@@ -44,7 +44,7 @@ pub enum GenerateError {
         exponent: f64,
     },
     /// The places can't be numbered.
-    #[error("a tensor of shape {shape:?} has more than 2^128 places, which can't be told apart")]
+    #[error("a tensor of shape {shape:?} has more than 2^128 places, more than the generator can number")]
     TooLarge {
         /// The extent of each mode.
         shape: Vec<usize>,

@@ -23,8 +23,9 @@
 
 use super::combine::{Monoid, Value};
 use super::coordinate::Coordinate;
-use super::dot::{LONG, Term, eights};
-use super::wide::{EightLanes, Wide, fetch, set_bytes};
+use super::dot::{LONG, Term, eights, reduce_each};
+use super::wide::{EightLanes, GATHERED, LOADS_ONE_BY_ONE, Wide, fetch, set_bytes};
+use std::ops::RangeInclusive;
 
 /// How many runs are marked before those before them are added up: single bytes have long been stored when vectors of them are loaded.
 const RUNS: usize = 256;
@@ -43,9 +44,50 @@ struct Marks {
     has_empty: bool,
 }
 
-/// The sums of runs between positions.
+/// How many runs a chunk may have whose ends a processor guesses right when it meets them again, so that nothing is won by not
+/// having to guess. Fewer are a block of a loop that has more.
+const REMEMBERED: RangeInclusive<usize> = 65..=2048;
+
+/// The same, where the lengths of runs are alike.
+const REMEMBERED_ALIKE: RangeInclusive<usize> = 2049..=8192;
+
+/// Of how many runs the lengths are looked at.
+const LOOKED_AT: usize = 256;
+
+/// Whether the first runs are of lengths that are alike: none is longer than four of the mean.
+#[inline(always)]
+fn are_alike<P: Coordinate>(positions: &[P]) -> bool {
+    let positions = &positions[..positions.len().min(LOOKED_AT + 1)];
+    let [first, .., end] = positions else { return false };
+    let all = end.place().wrapping_sub(first.place());
+    let lengths = positions.windows(2).map(|bounds| bounds[1].place().wrapping_sub(bounds[0].place()));
+    lengths.max().unwrap_or(0).saturating_mul(positions.len() - 1) <= all.saturating_mul(4)
+}
+
+/// The totals of runs that lie one behind the other.
 #[inline(always)]
 pub(super) fn reduce_between<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], totals: &mut [F::Number]) {
+    if term.longest() > GATHERED {
+        return reduce_between_of_far::<C, F, P>(term, positions, totals);
+    }
+    let runs = totals.len();
+    let are_guessed = REMEMBERED.contains(&runs) || REMEMBERED_ALIKE.contains(&runs) && are_alike(positions);
+    if LOADS_ONE_BY_ONE && are_guessed {
+        return reduce_each::<C, F, P>(term, positions, totals);
+    }
+    reduce_anywhere::<C, F, P>(term, positions, totals);
+}
+
+/// Of an array that is too long to be gathered from.
+#[cold]
+#[inline(never)]
+fn reduce_between_of_far<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], totals: &mut [F::Number]) {
+    reduce_each::<C, F, P>(term, positions, totals);
+}
+
+/// The totals of runs, wherever they end.
+#[inline(always)]
+fn reduce_anywhere<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], totals: &mut [F::Number]) {
     let runs = totals.len();
     if runs < RUNS {
         return eights::<C, F, P>(term, positions, totals);

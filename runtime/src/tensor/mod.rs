@@ -53,6 +53,8 @@ mod show;
 pub(crate) mod spread;
 mod statistics;
 pub(crate) mod tasks;
+#[cfg(all(test, feature = "compile"))]
+mod tests;
 mod typed;
 mod validate;
 pub(crate) mod values;

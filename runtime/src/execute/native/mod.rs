@@ -23,7 +23,7 @@ mod abi;
 #[cfg(test)]
 #[allow(unreachable_pub)]
 mod complex;
-mod error;
+pub(super) mod error;
 mod helpers;
 mod host;
 mod load;
