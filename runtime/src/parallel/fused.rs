@@ -10,7 +10,7 @@ use super::dot::LONG;
     target_feature = "avx512dq",
     target_feature = "avx512vl"
 ))]
-use super::wide::{Lanes, fetch};
+use super::{lanes::TermInLanes, wide::Lanes};
 
 /// As [`super::add_product`], in one instruction. Elsewhere than in such functions it is a call that takes a hundred times as long.
 #[inline(always)]
@@ -44,17 +44,6 @@ impl<T: Dot> Term for Row<'_, T> {
         Row(&self.0[first..first + length])
     }
 
-    #[cfg(all(
-        target_arch = "x86_64",
-        target_feature = "avx512bw",
-        target_feature = "avx512dq",
-        target_feature = "avx512vl"
-    ))]
-    #[inline(always)]
-    fn fetch(self, place: usize) {
-        fetch(self.0, place);
-    }
-
     #[inline(always)]
     fn get(self, place: usize) -> T::Number {
         self.0[place].loaded()
@@ -69,35 +58,30 @@ impl<T: Dot> Term for Row<'_, T> {
     fn dot(self, row: &[T::Number]) -> Option<T::Number> {
         T::dot(self.0, row)
     }
+}
 
-    #[cfg(all(
-        target_arch = "x86_64",
-        target_feature = "avx512bw",
-        target_feature = "avx512dq",
-        target_feature = "avx512vl"
-    ))]
-    #[inline(always)]
-    fn lanes<L: Lanes<Number = T::Number>>(self) -> L {
-        T::load(self.0)
-    }
-
-    #[cfg(all(
-        target_arch = "x86_64",
-        target_feature = "avx512bw",
-        target_feature = "avx512dq",
-        target_feature = "avx512vl"
-    ))]
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
+impl<T: Dot> TermInLanes<T::Number> for Row<'_, T> {
     type Within = Self;
 
-    #[cfg(all(
-        target_arch = "x86_64",
-        target_feature = "avx512bw",
-        target_feature = "avx512dq",
-        target_feature = "avx512vl"
-    ))]
+    #[inline(always)]
+    fn fetch(self, place: usize) {
+        super::run(self.0).0.fetch(place);
+    }
+
     #[inline(always)]
     fn within<L: Lanes<Number = T::Number>>(self) -> Option<Self> {
         Some(self)
+    }
+
+    #[inline(always)]
+    fn lanes<L: Lanes<Number = T::Number>>(self) -> L {
+        super::run(self.0).0.lanes()
     }
 }
 

@@ -23,7 +23,8 @@
 
 use super::combine::{Monoid, Value};
 use super::coordinate::Coordinate;
-use super::dot::{LONG, Term, eights, reduce_each};
+use super::dot::{LONG, Term, reduce_each};
+use super::lanes::eights;
 use super::wide::{EightLanes, GATHERED, LOADS_ONE_BY_ONE, Wide, fetch, set_bytes};
 use std::ops::RangeInclusive;
 

@@ -20,9 +20,11 @@ const CALLED: [(&str, &str); 13] = [
 ];
 
 /// What these call.
-const OTHERS: [(&str, &str); 4] = [
+const OTHERS: [(&str, &str); 6] = [
     ("between", include_str!("between.rs")),
     ("few", include_str!("few.rs")),
+    ("lanes", include_str!("lanes.rs")),
+    ("one_by_one", include_str!("one_by_one.rs")),
     ("segments", include_str!("segments.rs")),
     ("wide", include_str!("wide.rs")),
 ];
