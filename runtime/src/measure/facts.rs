@@ -33,11 +33,10 @@ const COUNT: f64 = 4.0;
 /// The nanoseconds that [`tensor_facts`] is expected to take, beyond what is known at once.
 pub(crate) fn time_to_count(tensor: &AnyTensor, wanted: &BTreeSet<Modes>) -> f64 {
     let mut wanted = wanted.clone();
-    let order = tensor.format().mode_order();
     if tensor.format().is_dense() || wanted.is_empty() {
         return 0.0;
     }
-    for (set, _) in order.map(|order| prefixes(tensor, &order)).unwrap_or_default() {
+    for (_, set) in counted(tensor) {
         wanted.remove(&set);
     }
     if found_before(tensor, &arrays(tensor), &wanted).is_some() {
@@ -56,7 +55,7 @@ fn known(tensor: &AnyTensor, wanted: &BTreeSet<Modes>, spread: Spreads) -> Tenso
         return facts;
     }
     let mut wanted = wanted.clone();
-    for (set, count) in order.map(|order| prefixes(tensor, &order)).unwrap_or_default() {
+    for (set, count) in prefixes(tensor) {
         wanted.remove(&set);
         facts.distinct.insert(set, Known::measured(count));
     }
@@ -78,19 +77,25 @@ fn known(tensor: &AnyTensor, wanted: &BTreeSet<Modes>, spread: Spreads) -> Tenso
 /// What tells how a tensor's entries are spread over tuples of modes.
 type Spreads<'a> = &'a dyn Fn(&AnyTensor, BTreeSet<Modes>) -> Option<Arc<Spread>>;
 
-/// The distinct coordinates of the prefixes of two modes or more that the levels of a tensor count.
-fn prefixes(tensor: &AnyTensor, order: &[usize]) -> Vec<(Modes, f64)> {
+/// The prefixes of two modes or more that the levels of a tensor count, each as the number of levels and the set of modes.
+fn counted(tensor: &AnyTensor) -> Vec<(usize, Modes)> {
+    let Some(order) = tensor.format().mode_order() else { return Vec::new() };
     let is_counted = |kind: spc_compiler::format::LevelKind| kind.is_compressed() || kind.is_singleton();
     let levels = &tensor.format().levels;
     let depth = levels.iter().take_while(|level| is_counted(level.format.kind) && level.format.ordered()).count();
     // The last level has the entries, and each mode by itself is counted anyway.
     let depths = 2..(depth + 1).min(order.len());
-    if depths.is_empty() {
+    depths.map(|depth| (depth, order[..depth].iter().map(|&mode| 1 << mode).sum())).collect()
+}
+
+/// How many coordinates these prefixes have.
+fn prefixes(tensor: &AnyTensor) -> Vec<(Modes, f64)> {
+    let counted = counted(tensor);
+    if counted.is_empty() {
         return Vec::new();
     }
     let sizes = tensor_size(tensor);
-    let set = |depth: usize| order[..depth].iter().map(|&mode| 1 << mode).sum();
-    depths.map(|depth| (set(depth), sizes.levels[depth - 1].entries)).collect()
+    counted.into_iter().map(|(depth, set)| (set, sizes.levels[depth - 1].entries)).collect()
 }
 
 /// The figures of a tensor, for one who has the same index arrays.
@@ -182,7 +187,7 @@ mod tests {
                 None => format::named(name, &[], 3).unwrap(),
             };
             let tensor = pack(entries.clone(), &format, Duplicates::Sum).unwrap();
-            assert_eq!(!prefixes(&tensor, &[0, 1, 2]).is_empty(), free, "{name}");
+            assert_eq!(!prefixes(&tensor).is_empty(), free, "{name}");
             let facts = tensor_facts(&tensor, &(1..7).collect());
             assert_eq!(facts.entries, Some(Known::measured(2000.0)));
             assert_eq!(facts.shape, [Some(40), Some(30), Some(50)]);

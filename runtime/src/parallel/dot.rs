@@ -17,8 +17,8 @@
 //! `f32`, terms that are small beside their sum are lost.
 //!
 //! A sum in one variable waits for each addition before it begins the next, so there are several, which are added up at the end.
-//! What is compiled for a processor that loads and gathers under a mask (AVX-512) takes them [in lanes](super::lanes), any other
-//! [one by one](super::one_by_one).
+//! What is compiled for a processor that loads and gathers under a mask (AVX-512) takes them in lanes (`lanes`), any other
+//! one by one (`one_by_one`).
 
 use super::combine::{All, Any, Difference, Maximum, Minimum, Monoid, Op, Operator, Product, Quotient, Sum, Value};
 use super::coordinate::Coordinate;

@@ -4,8 +4,8 @@ use super::expr::literal;
 use super::spelling::{self, Reduction};
 use super::{Printer, element, ident};
 use crate::ir::{
-    ArrayElement, ArrayId, BinaryOperator, Combine, Count, Domain, ElementType, Expr, Parallel, ReduceOperator,
-    Sharing, Size, Statement, Type, VariableId, Weights,
+    ArrayElement, ArrayId, ArrayRole, BinaryOperator, Combine, Count, Domain, ElementType, Expr, Parallel,
+    ReduceOperator, Sharing, Size, Statement, Type, VariableId, Weights,
 };
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -319,7 +319,7 @@ impl Printer<'_> {
             _ => false,
         };
         // What a chunk takes is a type of its own, and no slice.
-        let is_local = self.kernel.array(of).role == crate::ir::ArrayRole::Local;
+        let is_local = self.kernel.array(of).role == ArrayRole::Local;
         let is_slice = self.copied.contains(&of) || !self.taken.contains(&of) && !is_local;
         let is_there = if mutable { is_slice } else { self.kernel.is_of_input(self.views.source(of)) };
         let (helper, place) = match begin {
@@ -571,7 +571,7 @@ impl Printer<'_> {
 
     /// An array that is written, as an argument.
     fn borrowed(&self, array: ArrayId, name: &Ident) -> TokenStream {
-        let is_local = self.kernel.array(array).role == crate::ir::ArrayRole::Local;
+        let is_local = self.kernel.array(array).role == ArrayRole::Local;
         if is_local || self.taken.contains(&array) { quote!(&mut #name) } else { quote!(#name) }
     }
 
