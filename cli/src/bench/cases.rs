@@ -1,7 +1,7 @@
 //! Which kernels run on a tensor, and in which forms.
 
 use super::data::{Data, Packed};
-use super::record::{Case, Findings, Record, Refused};
+use super::record::{Case, Findings, Record, Refused, Tuning};
 use super::suite::{Choice, Definition, KERNELS, Parameter, SuiteKernel};
 use super::timing::{Budget, Measuring, Subject};
 use crate::failure::Failure;
@@ -9,7 +9,8 @@ use crate::formats::parse_format;
 use crate::info::split_formats;
 use crate::names;
 use crate::progress::Progress;
-use spc::execute::{Operand, Program, ProgramOptions};
+use spc::execute::{Backend, Operand, Program, ProgramOptions, Uncompiled};
+use spc::measure::{Cache, Machine};
 use spc_compiler::format::Format;
 use spc_compiler::format::resolve::Definitions;
 use spc_compiler::ir::ElementType;
@@ -18,7 +19,7 @@ use std::ffi::OsStr;
 use std::time::Duration;
 
 /// What is to be measured.
-pub(super) struct Choices {
+pub(crate) struct Choices {
     kernels: Vec<SuiteKernel>,
     /// From 1; all if there are none.
     modes: Vec<usize>,
@@ -33,7 +34,55 @@ pub(super) struct Choices {
     tune: bool,
     /// Whether kernels give the same bits on any number of threads.
     deterministic: bool,
+    /// What runs kernels.
+    backend: Option<Backend>,
 }
+
+/// What kernels are measured on.
+#[derive(Clone, Copy)]
+pub(crate) struct Setting<'a> {
+    pub(crate) budget: Budget,
+    pub(crate) machines: &'a [Machine],
+    pub(crate) caches: &'a [Cache],
+}
+
+/// Where figures go.
+pub(crate) trait Sink {
+    /// Whether a case is to be measured.
+    fn wants(&self, case: &Case) -> bool;
+    /// Takes a figure.
+    fn record(&mut self, record: Record) -> Result<(), Failure>;
+    /// Takes a case that does not run.
+    fn refused(&mut self, refused: Refused) -> Result<(), Failure>;
+    /// Takes what tuning showed.
+    fn tuning(&mut self, tuning: Tuning);
+}
+
+impl Sink for Findings {
+    fn wants(&self, _: &Case) -> bool {
+        true
+    }
+
+    fn record(&mut self, record: Record) -> Result<(), Failure> {
+        self.records.push(record);
+        Ok(())
+    }
+
+    fn refused(&mut self, refused: Refused) -> Result<(), Failure> {
+        self.refused.push(refused);
+        Ok(())
+    }
+
+    fn tuning(&mut self, tuning: Tuning) {
+        self.tunings.push(tuning);
+    }
+}
+
+/// So many kernels are compiled together at most,
+const TOGETHER: usize = 64;
+
+/// fewer where their operands take more bytes than that.
+const BYTES: usize = 1 << 30;
 
 /// Orders of tensors, the usual ones first.
 const ORDERS: [usize; 9] = [2, 3, 4, 1, 5, 6, 7, 8, 0];
@@ -51,12 +100,12 @@ struct Operands<'a> {
     format: &'a str,
     definitions: &'a syntax::Program,
     element: ElementType,
-    deterministic: bool,
+    options: ProgramOptions,
     packed: Vec<(Parameter, Packed)>,
 }
 
 impl Choices {
-    pub(super) fn new(
+    pub(crate) fn new(
         kernels: &[String],
         modes: Vec<usize>,
         formats: &[String],
@@ -65,7 +114,7 @@ impl Choices {
         quick: bool,
     ) -> Result<Self, Failure> {
         let kernels = match kernels {
-            [] => KERNELS.to_vec(),
+            [] => KERNELS.into_iter().filter(|kernel| kernel.is_usual).collect(),
             names => names.iter().map(|name| kernel(name)).collect::<Result<_, _>>()?,
         };
         if ranks.contains(&0) {
@@ -83,27 +132,33 @@ impl Choices {
             quick,
             tune: false,
             deterministic: false,
+            backend: None,
         })
     }
 
     /// The same, with other schedules measured too if `tune` says so.
-    pub(super) fn tuned(self, tune: bool) -> Self {
+    pub(crate) fn tuned(self, tune: bool) -> Self {
         Self { tune, ..self }
     }
 
     /// The same, with kernels that give the same bits on any number of threads if `deterministic` says so.
-    pub(super) fn deterministic(self, deterministic: bool) -> Self {
+    pub(crate) fn deterministic(self, deterministic: bool) -> Self {
         Self { deterministic, ..self }
     }
 
+    /// The same, run by `backend` where one is said.
+    pub(crate) fn run_by(self, backend: Option<Backend>) -> Self {
+        Self { backend, ..self }
+    }
+
     /// The same, where formats may be those that a program defines.
-    pub(super) fn defined(self, mut definitions: syntax::Program) -> Self {
+    pub(crate) fn defined(self, mut definitions: syntax::Program) -> Self {
         definitions.items.retain(|item| matches!(item, syntax::Item::Format(_)));
         Self { definitions, ..self }
     }
 
     /// Refuses what is a format for tensors of no order.
-    pub(super) fn check_formats(&self) -> Result<(), Failure> {
+    pub(crate) fn check_formats(&self) -> Result<(), Failure> {
         let definitions = Definitions::of_program(&self.definitions);
         let check = |format: &String| {
             let mut found = ORDERS.map(|order| parse_format(format, order, &definitions).map(drop));
@@ -113,24 +168,40 @@ impl Choices {
     }
 
     /// Measures all on one tensor.
-    pub(super) fn measure(&self, tensor: &OsStr, budget: Budget, findings: &mut Findings) -> Result<(), Failure> {
-        let progress = Progress::new(format!("reading {}", tensor.display()));
-        let data = Data::load(tensor)?;
-        drop(progress);
+    pub(crate) fn measure(&self, data: &Data, setting: Setting<'_>, sink: &mut impl Sink) -> Result<(), Failure> {
         let formats = self.formats(data.order());
-        let count = formats.iter().map(|format| self.forms(&data, format).len()).sum::<usize>();
+        let count = formats.iter().map(|format| self.forms(data, format).len()).sum::<usize>();
         let progress = Progress::of_steps(count * self.elements.len());
         for &element in &self.elements {
             for format in &formats {
                 progress.step(format!("{}: packing as {format}", data.name));
-                let (definitions, deterministic) = (&self.definitions, self.deterministic);
-                let packed = Vec::new();
-                let mut operands = Operands { data: &data, format, definitions, element, deterministic, packed };
-                for form in self.forms(&data, format) {
-                    progress.step(format!("{}: {} as {format}", data.name, form.kernel.name));
-                    self.measure_form(&form, &mut operands, budget, findings)?;
-                    progress.done();
+                let (definitions, packed) = (&self.definitions, Vec::new());
+                let (deterministic, backend) = (self.deterministic, self.backend);
+                let options = ProgramOptions { deterministic, backend, ..ProgramOptions::default() };
+                let mut operands = Operands { data, format, definitions, element, options, packed };
+                let (mut batch, mut bytes) = (Vec::new(), 0);
+                for form in self.forms(data, format) {
+                    let cases = operands.cases(&form, setting.machines);
+                    if !cases.iter().any(|case| sink.wants(case)) {
+                        progress.done();
+                        continue;
+                    }
+                    match operands.begin(&form)? {
+                        Ok((prepared, program)) => {
+                            bytes += program.input_bytes();
+                            batch.push((cases, prepared, program));
+                        }
+                        Err(reason) => {
+                            cases.into_iter().next().map_or(Ok(()), |case| sink.refused(Refused { case, reason }))?;
+                            progress.done();
+                        }
+                    }
+                    if batch.len() >= TOGETHER || bytes > BYTES {
+                        self.measure_batch(std::mem::take(&mut batch), data, setting, sink, &progress)?;
+                        bytes = 0;
+                    }
                 }
+                self.measure_batch(batch, data, setting, sink, &progress)?;
             }
         }
         Ok(())
@@ -168,43 +239,58 @@ impl Choices {
         forms
     }
 
-    /// Measures a kernel with each number of threads. What is refused is noted.
+    /// Compiles kernels together, and measures each with each number of threads. What is refused is noted.
+    fn measure_batch(
+        &self,
+        batch: Vec<(Vec<Case>, Prepared, Uncompiled)>,
+        data: &Data,
+        setting: Setting<'_>,
+        sink: &mut impl Sink,
+        progress: &Progress,
+    ) -> Result<(), Failure> {
+        if let Some((cases, ..)) = batch.first() {
+            progress.step(format!("{}: compiling {} kernels for {}", data.name, batch.len(), cases[0].format));
+        }
+        let (prepared, programs): (Vec<_>, Vec<_>) =
+            batch.into_iter().map(|(cases, prepared, program)| ((cases, prepared), program)).unzip();
+        for ((cases, prepared), program) in prepared.into_iter().zip(Uncompiled::compile_all(programs)) {
+            let first = cases[0].clone();
+            progress.step(format!("{}: {} as {}", data.name, first.kernel, first.format));
+            match program {
+                Ok(program) => self.measure_form(cases, &prepared, &program, data, setting, sink)?,
+                Err(error) => sink.refused(Refused { case: first, reason: error.to_string() })?,
+            }
+            progress.done();
+        }
+        Ok(())
+    }
+
     fn measure_form(
         &self,
-        form: &Form,
-        operands: &mut Operands,
-        budget: Budget,
-        findings: &mut Findings,
+        cases: Vec<Case>,
+        prepared: &Prepared,
+        program: &Program,
+        data: &Data,
+        setting: Setting<'_>,
+        sink: &mut impl Sink,
     ) -> Result<(), Failure> {
-        let case = |threads: usize| Case {
-            tensor: operands.data.name.clone(),
-            kernel: form.kernel.name.to_owned(),
-            mode: if form.kernel.has_modes { form.mode + 1 } else { 0 },
-            format: operands.format.to_owned(),
-            rank: form.rank,
-            element: operands.element.name(),
-            threads,
-        };
-        let cases: Vec<Case> = findings.machines.iter().map(|machine| case(machine.threads())).collect();
-        let (shape, nnz, read) = (operands.data.shape().to_vec(), operands.data.nnz(), operands.data.read_time);
-        let (prepared, program) = match operands.program(form)? {
-            Ok(made) => made,
-            Err(reason) => {
-                findings.refused.extend(cases.into_iter().next().map(|case| Refused { case, reason }));
-                return Ok(());
+        for (machine, case) in setting.machines.iter().zip(cases) {
+            if !sink.wants(&case) {
+                continue;
             }
-        };
-        for (machine, case) in findings.machines.iter().zip(cases) {
-            let measuring = Measuring { budget, machine, caches: &findings.caches };
+            let measuring = Measuring { budget: setting.budget, machine, caches: setting.caches };
             let mut tuned = None;
             if self.tune {
-                let Prepared { kernel, inputs, dimensions, .. } = &prepared;
-                tuned = measuring.tune(kernel, inputs, dimensions, case.clone(), &mut findings.tunings)?;
+                let Prepared { kernel, inputs, dimensions, .. } = prepared;
+                let mut tunings = Vec::new();
+                tuned = measuring.tune(kernel, inputs, dimensions, case.clone(), &mut tunings)?;
+                tunings.into_iter().for_each(|tuning| sink.tuning(tuning));
             }
-            let subject = Subject { case: case.clone(), shape: shape.clone(), nnz, read, pack: prepared.pack };
-            match measuring.record(tuned.as_ref().unwrap_or(&program), subject) {
-                Ok(record) => findings.records.push(record),
-                Err(failure) => findings.refused.push(Refused { case, reason: failure.to_string() }),
+            let (shape, nnz, read) = (data.shape().to_vec(), data.nnz(), data.read_time);
+            let subject = Subject { case: case.clone(), shape, nnz, read, pack: prepared.pack };
+            match measuring.record(tuned.as_ref().unwrap_or(program), subject) {
+                Ok(record) => sink.record(record)?,
+                Err(failure) => sink.refused(Refused { case, reason: failure.to_string() })?,
             }
         }
         Ok(())
@@ -221,8 +307,22 @@ struct Prepared {
 }
 
 impl Operands<'_> {
-    /// A kernel with its operands, compiled, or why there is none.
-    fn program(&mut self, form: &Form) -> Result<Result<(Prepared, Program), String>, Failure> {
+    /// What a form is called with each number of threads.
+    fn cases(&self, form: &Form, machines: &[Machine]) -> Vec<Case> {
+        let case = |machine: &Machine| Case {
+            tensor: self.data.name.clone(),
+            kernel: form.kernel.name.to_owned(),
+            mode: if form.kernel.has_modes { form.mode + 1 } else { 0 },
+            format: self.format.to_owned(),
+            rank: form.rank,
+            element: self.element.name(),
+            threads: machine.threads(),
+        };
+        machines.iter().map(case).collect()
+    }
+
+    /// A kernel with its operands, to be compiled, or why there is none.
+    fn begin(&mut self, form: &Form) -> Result<Result<(Prepared, Uncompiled), String>, Failure> {
         let choice = Choice { order: self.data.order(), mode: form.mode, format: self.format, element: self.element };
         let Definition { text, parameters } = form.kernel.define(&choice);
         let kernels = syntax::parse_program(&text).and_then(|kernel| {
@@ -254,8 +354,7 @@ impl Operands<'_> {
             inputs.push((name.to_owned(), operand));
         }
         let dimensions = if form.rank > 0 { vec![("r".to_owned(), form.rank)] } else { Vec::new() };
-        let options = ProgramOptions { deterministic: self.deterministic, ..ProgramOptions::default() };
-        let program = Program::new(&kernel, inputs.clone(), &dimensions, &options);
+        let program = Uncompiled::new(&kernel, inputs.clone(), &dimensions, &self.options);
         let prepared = Prepared { kernel, inputs, dimensions, pack };
         Ok(program.map(|program| (prepared, program)).map_err(|error| error.to_string()))
     }
@@ -292,7 +391,7 @@ fn kernel(name: &str) -> Result<SuiteKernel, Failure> {
 }
 
 /// Records of one kernel in several formats whose results differ by more than rounding.
-pub(super) fn disagreements(records: &[Record]) -> Vec<String> {
+pub(crate) fn disagreements(records: &[Record]) -> Vec<String> {
     let mut warnings = Vec::new();
     for (place, record) in records.iter().enumerate() {
         let Some(first) = records[..place].iter().find(|other| other.case.is_same_but_format(&record.case)) else {

@@ -9,7 +9,9 @@ use crate::run::without_shape;
 use spc::execute::Entries;
 use spc::generate::{self, Initiator, suite};
 use spc::io::{self, FileType, ReadOptions, TensorFile};
-use spc::tensor::{AnyTensor, Coordinates, Duplicates, Element, Indices};
+use spc::tensor::{
+    AnyTensor, Coordinates, Duplicates, Element, Indices, Statistics, StorageSize, statistics, storage_size,
+};
 use spc::with_element;
 use spc_compiler::format::Format;
 use spc_compiler::ir::ElementType;
@@ -21,24 +23,24 @@ use std::time::{Duration, Instant};
 const SEED: u64 = 1;
 
 /// A tensor with a name.
-pub(super) struct Data {
+pub(crate) struct Data {
     /// What it is called in reports.
-    pub(super) name: String,
+    pub(crate) name: String,
     entries: Coordinates<f64>,
     /// How long it took to read or generate it.
-    pub(super) read_time: Duration,
+    pub(crate) read_time: Duration,
 }
 
 /// A tensor in a format, and how long it took to pack it.
-pub(super) struct Packed {
-    pub(super) tensor: AnyTensor,
-    pub(super) time: Duration,
+pub(crate) struct Packed {
+    pub(crate) tensor: AnyTensor,
+    pub(crate) time: Duration,
 }
 
 impl Data {
     /// Reads or generates what `text` says: a file; a suite's tensor `irrS` or `irrS:0.1`; `uniform:9x9x9:20`, and so `kronecker`
     /// and `power-law`.
-    pub(super) fn load(source: &OsStr) -> Result<Self, Failure> {
+    pub(crate) fn load(source: &OsStr) -> Result<Self, Failure> {
         let start = Instant::now();
         let entries = entries(source)?;
         let text = source.to_string_lossy();
@@ -55,20 +57,30 @@ impl Data {
         Ok(Self { name, entries, read_time: start.elapsed() })
     }
 
-    pub(super) fn order(&self) -> usize {
+    pub(crate) fn order(&self) -> usize {
         self.entries.shape.len()
     }
 
-    pub(super) fn shape(&self) -> &[usize] {
+    pub(crate) fn shape(&self) -> &[usize] {
         &self.entries.shape
     }
 
-    pub(super) fn nnz(&self) -> usize {
+    pub(crate) fn nnz(&self) -> usize {
         self.entries.values.len()
     }
 
+    /// Slices and fibers of each mode.
+    pub(crate) fn statistics(&self) -> Result<Statistics, Failure> {
+        statistics(&self.entries).map_err(|error| Failure::refused(format!("{}: {error}", self.name)))
+    }
+
+    /// What a format takes to store it.
+    pub(crate) fn storage(&self, format: &Format) -> Result<StorageSize, Failure> {
+        storage_size(&self.entries, format).map_err(|error| Failure::refused(format!("{}: {error}", self.name)))
+    }
+
     /// The tensor, or what is made of it, in a format.
-    pub(super) fn pack(&self, parameter: Parameter, format: &Format, element: ElementType) -> Result<Packed, Failure> {
+    pub(crate) fn pack(&self, parameter: Parameter, format: &Format, element: ElementType) -> Result<Packed, Failure> {
         let mut entries = self.entries.clone();
         match parameter {
             Parameter::Turned => turn(&mut entries),
@@ -87,7 +99,7 @@ impl Data {
 }
 
 /// Refuses what is neither a file nor generated, as far as that can be told without reading it.
-pub(super) fn check(source: &OsStr) -> Result<(), Failure> {
+pub(crate) fn check(source: &OsStr) -> Result<(), Failure> {
     let path = Path::new(source);
     match source.to_str().filter(|_| !path.exists()) {
         Some(text) => match text.split_once(':').unwrap_or((text, "")) {

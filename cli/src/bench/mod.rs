@@ -15,15 +15,15 @@
 
 mod against;
 mod baseline;
-mod cases;
-mod data;
+pub(crate) mod cases;
+pub(crate) mod data;
 mod page;
 mod plans;
 mod plot;
-mod record;
-mod suite;
+pub(crate) mod record;
+pub(crate) mod suite;
 mod table;
-mod timing;
+pub(crate) mod timing;
 mod tune;
 
 use crate::arguments::FormatsArguments;
@@ -36,8 +36,9 @@ use crate::run::{load, notes, open, read, refuse};
 use crate::{settings, threads};
 use against::Peers;
 use baseline::Baseline;
-use cases::Choices;
+use cases::{Choices, Setting};
 use clap::{Args, ValueEnum};
+use data::Data;
 use record::{Case, Findings, Refused};
 use spc::execute::{Operand, Program, ProgramOptions, Way};
 use spc::io;
@@ -133,7 +134,7 @@ pub(crate) struct Bench {
 
 /// How much time measuring the machine takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Look {
+pub(crate) enum Look {
     /// Next to none: rooflines say little
     Least,
     /// A second
@@ -237,8 +238,13 @@ impl Bench {
         // What is wrong with them is told before the machine is measured.
         tensors.iter().try_for_each(|tensor| data::check(tensor))?;
         findings.machines = self.machines()?;
+        let (machines, caches) = (findings.machines.clone(), findings.caches.clone());
         for tensor in tensors {
-            choices.measure(tensor, self.budget(), findings)?;
+            let progress = Progress::new(format!("reading {}", tensor.display()));
+            let data = Data::load(tensor)?;
+            drop(progress);
+            let setting = Setting { budget: self.budget(), machines: &machines, caches: &caches };
+            choices.measure(&data, setting, findings)?;
         }
         if !findings.records.is_empty() {
             return Ok(());

@@ -9,34 +9,34 @@ use std::time::Duration;
 
 /// One figure: a kernel on a tensor, with all that may change it.
 #[derive(Debug, Clone)]
-pub(super) struct Record {
-    pub(super) case: Case,
+pub(crate) struct Record {
+    pub(crate) case: Case,
     /// The extent of each mode of the tensor.
-    pub(super) shape: Vec<usize>,
-    pub(super) nnz: usize,
-    pub(super) backend: &'static str,
+    pub(crate) shape: Vec<usize>,
+    pub(crate) nnz: usize,
+    pub(crate) backend: &'static str,
     /// The kernel's times in seconds.
-    pub(super) times: Summary,
+    pub(crate) times: Summary,
     /// Those of whole calls that write into a result which is there; none where an input comes in parts.
-    pub(super) into: Option<Summary>,
+    pub(crate) into: Option<Summary>,
     /// Those of whole calls that make a new result.
-    pub(super) call: Option<Summary>,
+    pub(crate) call: Option<Summary>,
     /// Reading or generating the tensor, in seconds, as all times here.
-    pub(super) read: f64,
-    pub(super) compile: f64,
-    pub(super) pack: f64,
+    pub(crate) read: f64,
+    pub(crate) compile: f64,
+    pub(crate) pack: f64,
     /// Copies that the kernel asks for each time that it is called, of operands before and of results after, where it does.
-    pub(super) copies: Option<f64>,
+    pub(crate) copies: Option<f64>,
     /// What each call takes beside the kernel, copies among it.
-    pub(super) around: Around,
-    pub(super) estimate: Option<Estimate>,
+    pub(crate) around: Around,
+    pub(crate) estimate: Option<Estimate>,
     /// The sum of the stored values of all results.
-    pub(super) checksum: f64,
+    pub(crate) checksum: f64,
 }
 
 /// What a time includes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Clock {
+pub(crate) enum Clock {
     /// The loops alone.
     Kernel,
     /// A call that writes into a result which is there: checks, what the result begins as, copies that each call makes, the loops.
@@ -46,9 +46,9 @@ pub(super) enum Clock {
 }
 
 impl Clock {
-    pub(super) const ALL: [Clock; 3] = [Clock::Kernel, Clock::Into, Clock::Call];
+    pub(crate) const ALL: [Clock; 3] = [Clock::Kernel, Clock::Into, Clock::Call];
 
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Clock::Kernel => "kernel",
             Clock::Into => "into",
@@ -59,35 +59,35 @@ impl Clock {
 
 /// What tells a figure from others.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Case {
-    pub(super) tensor: String,
-    pub(super) kernel: String,
+pub(crate) struct Case {
+    pub(crate) tensor: String,
+    pub(crate) kernel: String,
     /// From 1; 0 where there is none.
-    pub(super) mode: usize,
-    pub(super) format: String,
+    pub(crate) mode: usize,
+    pub(crate) format: String,
     /// 0 where there is none.
-    pub(super) rank: usize,
-    pub(super) element: &'static str,
-    pub(super) threads: usize,
+    pub(crate) rank: usize,
+    pub(crate) element: &'static str,
+    pub(crate) threads: usize,
 }
 
 /// What a model says of a kernel on the machine.
 #[derive(Debug, Clone)]
-pub(super) struct Estimate {
-    pub(super) operations: f64,
-    pub(super) bytes: f64,
-    pub(super) footprint: f64,
+pub(crate) struct Estimate {
+    pub(crate) operations: f64,
+    pub(crate) bytes: f64,
+    pub(crate) footprint: f64,
     /// The roofline, in seconds.
-    pub(super) least: f64,
+    pub(crate) least: f64,
     /// The cache that holds the footprint.
-    pub(super) fits: Option<u32>,
+    pub(crate) fits: Option<u32>,
 }
 
 /// A kernel that does not run in a format, and why.
 #[derive(Debug, Clone)]
-pub(super) struct Refused {
-    pub(super) case: Case,
-    pub(super) reason: String,
+pub(crate) struct Refused {
+    pub(crate) case: Case,
+    pub(crate) reason: String,
 }
 
 impl fmt::Display for Refused {
@@ -99,38 +99,38 @@ impl fmt::Display for Refused {
 
 /// What tuning showed for a case.
 #[derive(Debug, Clone)]
-pub(super) struct Tuning {
-    pub(super) case: Case,
-    pub(super) tuned: Tuned,
+pub(crate) struct Tuning {
+    pub(crate) case: Case,
+    pub(crate) tuned: Tuned,
 }
 
 /// What was found out of a line of many factors.
 #[derive(Debug, Clone)]
-pub(super) struct Compared {
-    pub(super) name: String,
-    pub(super) tensor: String,
-    pub(super) threads: usize,
+pub(crate) struct Compared {
+    pub(crate) name: String,
+    pub(crate) tensor: String,
+    pub(crate) threads: usize,
     /// In seconds, the least of several: by the plan, as split by hand, as written.
-    pub(super) times: [Option<f64>; 3],
-    pub(super) operations: Option<(f64, f64)>,
-    pub(super) plan: Option<String>,
+    pub(crate) times: [Option<f64>; 3],
+    pub(crate) operations: Option<(f64, f64)>,
+    pub(crate) plan: Option<String>,
 }
 
 /// All that a run of the benchmarks found out.
 #[derive(Debug, Clone)]
-pub(super) struct Findings {
-    pub(super) machines: Vec<Machine>,
-    pub(super) caches: Vec<Cache>,
-    pub(super) records: Vec<Record>,
-    pub(super) refused: Vec<Refused>,
-    pub(super) tunings: Vec<Tuning>,
+pub(crate) struct Findings {
+    pub(crate) machines: Vec<Machine>,
+    pub(crate) caches: Vec<Cache>,
+    pub(crate) records: Vec<Record>,
+    pub(crate) refused: Vec<Refused>,
+    pub(crate) tunings: Vec<Tuning>,
     /// Lines beside their splits.
-    pub(super) plans: Vec<Compared>,
+    pub(crate) plans: Vec<Compared>,
 }
 
 impl Estimate {
     /// Of a model, on a machine.
-    pub(super) fn of(model: &Model, machine: &Machine, caches: &[Cache], element: usize) -> Self {
+    pub(crate) fn of(model: &Model, machine: &Machine, caches: &[Cache], element: usize) -> Self {
         let footprint = model.footprint();
         // Caches but the last belong to a core each.
         let held = |(place, cache): (usize, &Cache)| {
@@ -149,7 +149,7 @@ impl Estimate {
 
 impl Record {
     /// The median by a clock, in seconds.
-    pub(super) fn median(&self, clock: Clock) -> Option<f64> {
+    pub(crate) fn median(&self, clock: Clock) -> Option<f64> {
         let times = match clock {
             Clock::Kernel => Some(&self.times),
             Clock::Into => self.into.as_ref(),
@@ -159,17 +159,17 @@ impl Record {
     }
 
     /// Operations a second.
-    pub(super) fn flops(&self) -> Option<f64> {
+    pub(crate) fn flops(&self) -> Option<f64> {
         self.estimate.as_ref().map(|estimate| estimate.operations / self.times.median)
     }
 
     /// Bytes a second.
-    pub(super) fn bandwidth(&self) -> Option<f64> {
+    pub(crate) fn bandwidth(&self) -> Option<f64> {
         self.estimate.as_ref().map(|estimate| estimate.bytes / self.times.median)
     }
 
     /// The least time as a part of the median.
-    pub(super) fn share(&self) -> Option<f64> {
+    pub(crate) fn share(&self) -> Option<f64> {
         self.estimate.as_ref().map(|estimate| estimate.least / self.times.median)
     }
 
@@ -217,7 +217,7 @@ impl Record {
 }
 
 impl Case {
-    pub(super) fn as_json(&self) -> Map<String, Value> {
+    pub(crate) fn as_json(&self) -> Map<String, Value> {
         let optional = |number: usize| if number == 0 { Value::Null } else { json!(number) };
         let fields = [
             ("tensor", json!(self.tensor)),
@@ -232,26 +232,26 @@ impl Case {
     }
 
     /// The cells of a table that say which it is: kernel, mode, format, rank, type, threads.
-    pub(super) fn cells(&self) -> [String; 6] {
+    pub(crate) fn cells(&self) -> [String; 6] {
         let optional = |number: usize| if number == 0 { "-".to_owned() } else { number.to_string() };
         let (mode, rank) = (optional(self.mode), optional(self.rank));
         [self.kernel.clone(), mode, self.format.clone(), rank, self.element.to_owned(), self.threads.to_string()]
     }
 
     /// Whether two differ in nothing but the format.
-    pub(super) fn is_same_but_format(&self, other: &Self) -> bool {
+    pub(crate) fn is_same_but_format(&self, other: &Self) -> bool {
         Self { format: other.format.clone(), ..self.clone() } == *other
     }
 
     /// Whether a record of an earlier run is of the same case.
-    pub(super) fn is_that_of(&self, record: &Value) -> bool {
+    pub(crate) fn is_that_of(&self, record: &Value) -> bool {
         self.as_json().iter().all(|(name, value)| record.get(name) == Some(value))
     }
 }
 
 impl Findings {
     /// All figures, as they are written to a file.
-    pub(super) fn as_json(&self) -> Value {
+    pub(crate) fn as_json(&self) -> Value {
         let refused = |refused: &Refused| {
             let mut map = refused.case.as_json();
             map.insert("reason".to_owned(), json!(refused.reason));

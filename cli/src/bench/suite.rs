@@ -13,46 +13,48 @@ const FACTORS: [&str; 8] = ["B", "C", "D", "E", "F", "G", "H", "K"];
 
 /// A kernel of a suite.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct SuiteKernel {
+pub(crate) struct SuiteKernel {
     /// What `--kernel` calls it.
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     /// The orders of tensors that it is for.
     orders: (usize, usize),
     /// Whether there is one for each mode.
-    pub(super) has_modes: bool,
+    pub(crate) has_modes: bool,
     /// Whether it has a dense mode of a chosen length.
-    pub(super) has_rank: bool,
+    pub(crate) has_rank: bool,
     /// Whether it is worth measuring in formats other than the plain ones, where none are asked for.
-    pub(super) in_all_formats: bool,
+    pub(crate) in_all_formats: bool,
+    /// Whether it is measured where no kernels are named.
+    pub(crate) is_usual: bool,
     /// Its text.
     define: fn(&Choice) -> Definition,
 }
 
 /// Which of a kernel's forms.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Choice<'a> {
+pub(crate) struct Choice<'a> {
     /// The order of the tensor.
-    pub(super) order: usize,
+    pub(crate) order: usize,
     /// The mode, from 0.
-    pub(super) mode: usize,
+    pub(crate) mode: usize,
     /// How the tensor is stored, in the language.
-    pub(super) format: &'a str,
+    pub(crate) format: &'a str,
     /// The type of all elements.
-    pub(super) element: ElementType,
+    pub(crate) element: ElementType,
 }
 
 /// A kernel's text, and what its parameters are.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Definition {
+pub(crate) struct Definition {
     /// A function of the language.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// Its parameters, in order.
-    pub(super) parameters: Vec<(&'static str, Parameter)>,
+    pub(crate) parameters: Vec<(&'static str, Parameter)>,
 }
 
 /// What stands for a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Parameter {
+pub(crate) enum Parameter {
     /// The tensor.
     Tensor,
     /// The tensor with its first mode turned by one, so that few entries are where the tensor's are.
@@ -66,15 +68,28 @@ pub(super) enum Parameter {
 }
 
 const fn tensor(name: &'static str, has_modes: bool, has_rank: bool, define: fn(&Choice) -> Definition) -> SuiteKernel {
-    SuiteKernel { name, orders: (1, MODES.len()), has_modes, has_rank, in_all_formats: has_modes, define }
+    SuiteKernel {
+        name,
+        orders: (1, MODES.len()),
+        has_modes,
+        has_rank,
+        in_all_formats: has_modes,
+        is_usual: true,
+        define,
+    }
+}
+
+/// An elementwise kernel beside the usual ones.
+const fn other(name: &'static str, define: fn(&Choice) -> Definition) -> SuiteKernel {
+    SuiteKernel { is_usual: false, ..tensor(name, false, false, define) }
 }
 
 const fn matrix(name: &'static str, has_rank: bool, define: fn(&Choice) -> Definition) -> SuiteKernel {
-    SuiteKernel { name, orders: (2, 2), has_modes: false, has_rank, in_all_formats: true, define }
+    SuiteKernel { name, orders: (2, 2), has_modes: false, has_rank, in_all_formats: true, is_usual: true, define }
 }
 
-/// All kernels.
-pub(super) const KERNELS: [SuiteKernel; 11] = [
+/// All kernels. Elementwise ones that end with `_same` have operands of one pattern; a quotient is where its divisor has an entry.
+pub(crate) const KERNELS: [SuiteKernel; 17] = [
     tensor("elementwise", false, false, elementwise),
     tensor("multiply", false, false, multiply),
     tensor("scalar", false, false, scalar),
@@ -86,16 +101,22 @@ pub(super) const KERNELS: [SuiteKernel; 11] = [
     matrix("spmm", true, spmm),
     matrix("sddmm", true, sddmm),
     matrix("spgemm", false, spgemm),
+    other("add_same", |choice| with_same("add_same", "+", Parameter::Tensor, choice)),
+    other("subtract_same", |choice| with_same("subtract_same", "-", Parameter::Tensor, choice)),
+    other("divide_same", |choice| with_same("divide_same", "/", Parameter::Tensor, choice)),
+    other("subtract", |choice| with_same("subtract", "-", Parameter::Turned, choice)),
+    other("divide", |choice| with_same("divide", "/", Parameter::Turned, choice)),
+    other("scalar_add", scalar_add),
 ];
 
 impl SuiteKernel {
     /// Whether it is for tensors of an order.
-    pub(super) fn serves(&self, order: usize) -> bool {
+    pub(crate) fn serves(&self, order: usize) -> bool {
         (self.orders.0..=self.orders.1).contains(&order)
     }
 
     /// Its text.
-    pub(super) fn define(&self, choice: &Choice) -> Definition {
+    pub(crate) fn define(&self, choice: &Choice) -> Definition {
         (self.define)(choice)
     }
 }
@@ -133,8 +154,9 @@ fn add(choice: &Choice) -> Definition {
 fn with_same(name: &str, operator: &str, second: Parameter, choice: &Choice) -> Definition {
     let Choice { format, element, .. } = choice;
     let (all, ty) = (choice.all(), element.name());
+    let mask = if operator == "/" { format!(" where Z({all})") } else { String::new() };
     let text = format!(
-        "fn {name}(X: {ty} {format}, Z: {ty} {format}) -> Y: {ty} {format} {{ Y({all}) = X({all}) {operator} Z({all}); }}"
+        "fn {name}(X: {ty} {format}, Z: {ty} {format}) -> Y: {ty} {format} {{ Y({all}) = X({all}) {operator} Z({all}){mask}; }}"
     );
     Definition { text, parameters: vec![("X", Parameter::Tensor), ("Z", second)] }
 }
@@ -144,6 +166,16 @@ fn scalar(choice: &Choice) -> Definition {
     let (all, ty) = (choice.all(), element.name());
     let text =
         format!("fn scalar(X: {ty} {format}, alpha: {ty}) -> Y: {ty} {format} {{ Y({all}) = X({all}) * alpha; }}");
+    Definition { text, parameters: vec![("X", Parameter::Tensor), ("alpha", Parameter::Two)] }
+}
+
+/// At the stored entries alone.
+fn scalar_add(choice: &Choice) -> Definition {
+    let Choice { format, element, .. } = choice;
+    let (all, ty) = (choice.all(), element.name());
+    let text = format!(
+        "fn scalar_add(X: {ty} {format}, alpha: {ty}) -> Y: {ty} {format} {{ Y({all}) = X({all}) + alpha where X({all}); }}"
+    );
     Definition { text, parameters: vec![("X", Parameter::Tensor), ("alpha", Parameter::Two)] }
 }
 
@@ -242,6 +274,6 @@ mod tests {
                 }
             }
         }
-        assert_eq!(count, 4 * 10 + 3 * 2 * 12 + 4 * 2);
+        assert_eq!(count, 10 * 10 + 3 * 2 * 12 + 4 * 2);
     }
 }

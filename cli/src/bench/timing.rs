@@ -12,13 +12,13 @@ use std::time::Duration;
 
 /// How often kernels run.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Budget {
+pub(crate) struct Budget {
     /// How long the runs of one kernel take together, about.
-    pub(super) time: Duration,
+    pub(crate) time: Duration,
     /// But so often at least, where that does not take ten times as long.
-    pub(super) fewest: usize,
+    pub(crate) fewest: usize,
     /// And so often at most.
-    pub(super) most: usize,
+    pub(crate) most: usize,
 }
 
 impl Budget {
@@ -30,24 +30,24 @@ impl Budget {
 }
 
 /// What a kernel is measured with.
-pub(super) struct Measuring<'a> {
-    pub(super) budget: Budget,
-    pub(super) machine: &'a Machine,
-    pub(super) caches: &'a [Cache],
+pub(crate) struct Measuring<'a> {
+    pub(crate) budget: Budget,
+    pub(crate) machine: &'a Machine,
+    pub(crate) caches: &'a [Cache],
 }
 
 /// What is known of a case before it is measured.
-pub(super) struct Subject {
-    pub(super) case: Case,
-    pub(super) shape: Vec<usize>,
-    pub(super) nnz: usize,
-    pub(super) read: Duration,
-    pub(super) pack: Duration,
+pub(crate) struct Subject {
+    pub(crate) case: Case,
+    pub(crate) shape: Vec<usize>,
+    pub(crate) nnz: usize,
+    pub(crate) read: Duration,
+    pub(crate) pack: Duration,
 }
 
 impl Measuring<'_> {
     /// Runs a program on the machine's threads, after once to warm up.
-    pub(super) fn record(&self, program: &Program, subject: Subject) -> Result<Record, Failure> {
+    pub(crate) fn record(&self, program: &Program, subject: Subject) -> Result<Record, Failure> {
         let run = |count: usize| {
             spc::parallel::with_threads(self.machine.threads(), || program.run(count))
                 .map_err(|error| ProgramTrouble::Threads(error.to_string()))?
@@ -89,7 +89,7 @@ impl Measuring<'_> {
 
     /// Measures other schedules of a kernel, and adds what all took to `tunings`; gives the kernel with the fastest, where that is
     /// worth having.
-    pub(super) fn tune(
+    pub(crate) fn tune(
         &self,
         kernel: &notation::Kernel,
         inputs: &[(String, Operand)],

@@ -15,7 +15,7 @@ use super::call::Call;
 use super::device::{Accumulated, DeviceKernel};
 use super::error::Error;
 use super::flow::{Flow, Prepare, Remembered, Whole, lent};
-use super::native::NativeError;
+use super::native::{NativeError, NativeKernel};
 use super::value::{Value, write_into};
 use super::{Backend, Executable};
 use crate::tensor::AnyTensor;
@@ -90,6 +90,30 @@ impl Chain {
             Ok(Executable::on_device(compiled.kernel.clone(), kernel))
         };
         Ok(Self::of_links(program, program.kernels.iter().map(link).collect::<Result<_, Error>>()?))
+    }
+
+    /// Programs that run natively, compiled together: see [`NativeKernel::compile_many`](super::NativeKernel::compile_many). On a machine
+    /// without a Rust compiler all run in the interpreter, each with the reason.
+    pub fn native_many(programs: &[&Program]) -> Vec<Result<(Self, Option<NativeError>), NativeError>> {
+        let of_program = |program: &&Program| -> Vec<_> {
+            program.kernels.iter().map(|compiled| backend::rust::text(&compiled.kernel)).collect()
+        };
+        let texts: Vec<Vec<String>> = programs.iter().map(of_program).collect();
+        let kernels = programs.iter().zip(&texts).map(|(program, texts)| {
+            let kernels = program.kernels.iter().map(|compiled| &*compiled.kernel);
+            texts.iter().map(String::as_str).zip(kernels).collect()
+        });
+        let natives = NativeKernel::compile_many(&kernels.collect::<Vec<_>>());
+        let chain = |(program, natives): (&&Program, Result<Vec<NativeKernel>, NativeError>)| match natives {
+            Ok(natives) => {
+                let kernels = program.kernels.iter().map(|compiled| compiled.kernel.clone());
+                let links = kernels.zip(natives).map(|(kernel, native)| Executable::of_native(kernel, native));
+                Ok((Self::of_links(program, links.collect()), None))
+            }
+            Err(error) if error.is_missing_compiler() => Ok((Self::interpreted(program), Some(error))),
+            Err(error) => Err(error),
+        };
+        programs.iter().zip(natives).map(chain).collect()
     }
 
     fn interpreted(program: &Program) -> Self {

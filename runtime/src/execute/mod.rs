@@ -94,7 +94,7 @@ pub use native::{NativeError, NativeKernel};
 pub use options::{Planning, ProgramOptions};
 pub use processor::{Vectors, most_vectors, vectors};
 #[cfg(feature = "compile")]
-pub use program::{AssumedExtent, Entries, Operand, Program};
+pub use program::{AssumedExtent, Entries, Operand, Program, Uncompiled};
 #[cfg(feature = "compile")]
 pub use program_error::ProgramError;
 #[cfg(feature = "compile")]

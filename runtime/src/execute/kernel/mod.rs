@@ -309,7 +309,17 @@ impl Kernel {
             (None, None) => Chain::native_if_possible(&compiled)?,
             (None, Some(backend)) => (runner(&compiled, backend, options, 0)?, None),
         };
-        Ok(Self {
+        Ok(Self::of_chain(compiled, (chain, fallback), options, start.elapsed()))
+    }
+
+    /// A kernel that something else has compiled in so long, with the reason if that is the interpreter.
+    pub(super) fn of_chain(
+        compiled: spc_compiler::Program,
+        (chain, fallback): (Chain, Option<NativeError>),
+        options: &ProgramOptions,
+        compile_time: Duration,
+    ) -> Self {
+        Self {
             compiled,
             chain,
             stated: Vec::new(),
@@ -317,8 +327,8 @@ impl Kernel {
             fallback,
             warnings: Vec::new(),
             for_cuda: options.cuda(),
-            compile_time: start.elapsed(),
-        })
+            compile_time,
+        }
     }
 
     /// Calls the kernel with inputs in the order of its parameters.

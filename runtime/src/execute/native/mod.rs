@@ -3,6 +3,7 @@
 //! | file | what it does |
 //! |---|---|
 //! | `text` | makes a library of kernels' texts, and a crate of the helpers of [`crate::parallel`] and the way to the host |
+//! | `batch` | compiles the kernels of many programs together |
 //! | `helpers` | compiles that crate, once for a compiler and its flags |
 //! | `rustc` | finds the compiler and calls it |
 //! | `process` | runs it, for a limited time |
@@ -20,6 +21,7 @@
 
 #[allow(unreachable_pub, reason = "public in the crate of the helpers")]
 mod abi;
+mod batch;
 #[cfg(test)]
 #[allow(unreachable_pub)]
 mod complex;
@@ -87,6 +89,14 @@ impl NativeKernel {
         Self::compile_all_in(&Cache::of_environment(), kernels, NativeBuild::default())
     }
 
+    /// Compiles the kernels of many programs, each with its text, to few libraries: one for each processor that there is work for. A
+    /// kernel that is there already, or that several programs have, is not compiled again. Each says that it took its share of the time.
+    ///
+    /// A program whose kernel the compiler refuses has its error; the others do not notice.
+    pub fn compile_many(programs: &[Vec<(&str, &Kernel)>]) -> Vec<Result<Vec<Self>, NativeError>> {
+        batch::compile_many(&Cache::of_environment(), programs, NativeBuild::default())
+    }
+
     /// The same, compiled otherwise.
     ///
     /// # Errors
@@ -107,15 +117,7 @@ impl NativeKernel {
     ) -> Result<Vec<Self>, NativeError> {
         let start = Instant::now();
         for (_, kernel) in kernels {
-            if let Some(generic) = kernel.dimensions.iter().find(|dimension| dimension.size == Size::Generic) {
-                return Err(NativeError::Generic { kernel: kernel.name.clone(), index: generic.name.clone() });
-            }
-            // It stands in the text that calls the kernel, which is not safe code.
-            let is_of_names =
-                |c: char| c.is_alphanumeric() || c == '_' || !(c.is_ascii() || c.is_whitespace() || c.is_control());
-            if !kernel.name.chars().all(is_of_names) {
-                return Err(NativeError::Name { kernel: kernel.name.clone() });
-            }
+            check(kernel)?;
         }
         let kernels: Vec<(&str, Signature)> =
             kernels.iter().map(|(text, kernel)| (*text, Signature::of(kernel))).collect();
@@ -182,14 +184,26 @@ impl NativeKernel {
     }
 }
 
+/// Refuses a kernel that can't be compiled by itself, whatever its text.
+fn check(kernel: &Kernel) -> Result<(), NativeError> {
+    if let Some(generic) = kernel.dimensions.iter().find(|dimension| dimension.size == Size::Generic) {
+        return Err(NativeError::Generic { kernel: kernel.name.clone(), index: generic.name.clone() });
+    }
+    // It stands in the text that calls the kernel, which is not safe code.
+    let is_of_names =
+        |c: char| c.is_alphanumeric() || c == '_' || !(c.is_ascii() || c.is_whitespace() || c.is_control());
+    if !kernel.name.chars().all(is_of_names) {
+        return Err(NativeError::Name { kernel: kernel.name.clone() });
+    }
+    Ok(())
+}
+
 /// The entries of the library that is compiled from these sources, and whether that was done before.
 fn entries(cache: &Cache, sources: &Sources, build: NativeBuild) -> Result<(Vec<Entry>, bool), NativeError> {
     let count = sources.kernels.len();
     let rustc = Rustc::find(cache, &|name| std::env::var_os(name))?;
     let helpers = Helpers::of(&rustc, build);
-    let mut key = helpers.key;
-    key.write(sources.root.as_bytes());
-    sources.kernels.iter().for_each(|text| key.write(text.as_bytes()));
+    let key = key(&helpers, sources);
     if let Some(entries) = loaded().get(&key) {
         return Ok((entries.clone(), true));
     }
@@ -218,6 +232,14 @@ fn entries(cache: &Cache, sources: &Sources, build: NativeBuild) -> Result<(Vec<
     cache.keep(Part::Kernels, key, &compiled.workshop, &compiled.library);
     loaded().insert(key, entries.clone());
     Ok((entries, false))
+}
+
+/// What a library is known by.
+fn key(helpers: &Helpers<'_>, sources: &Sources) -> Fnv128 {
+    let mut key = helpers.key;
+    key.write(sources.root.as_bytes());
+    sources.kernels.iter().for_each(|text| key.write(text.as_bytes()));
+    key
 }
 
 /// A library that was compiled, and the folders that it was compiled in.

@@ -29,17 +29,18 @@ mod extents;
 mod full;
 mod operand;
 mod pattern;
+mod uncompiled;
 
 pub use assumed::AssumedExtent;
 pub use operand::{Entries, Operand};
+pub use uncompiled::Uncompiled;
 
 use super::options::{self, ProgramOptions};
 use super::planning;
-use super::stack::with_stack_for;
-use super::tuned::{self, Sizes};
+use super::tuned::Sizes;
 use super::{
-    Backend, Chain, Copied, Error, Kernel, NativeError, Outcome, Prepared, ProgramError, ResultMemory, Spent,
-    StreamOptions, Streamed, Way,
+    Backend, Chain, Error, Kernel, NativeError, Outcome, Prepared, ProgramError, ResultMemory, Spent, StreamOptions,
+    Streamed, Way,
 };
 use crate::tensor::AnyTensor;
 use spc_compiler::concrete::{self, Target, TensorKind};
@@ -49,8 +50,7 @@ use spc_compiler::plan::{Facts, Planned};
 use spc_compiler::schedule;
 use spc_compiler::schedule::Stream;
 use spc_compiler::syntax::{self, Schedule};
-use std::borrow::Cow;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A kernel that is compiled for the sizes of its inputs, and the inputs in the formats that it declares.
 #[derive(Debug)]
@@ -88,118 +88,7 @@ impl Program {
         dimensions: &[(String, usize)],
         options: &ProgramOptions,
     ) -> Result<Self, ProgramError> {
-        with_stack_for(kernel, || Self::compile(kernel, inputs, dimensions, options))
-    }
-
-    fn compile(
-        kernel: &notation::Kernel,
-        inputs: Vec<(String, Operand)>,
-        dimensions: &[(String, usize)],
-        options: &ProgramOptions,
-    ) -> Result<Self, ProgramError> {
-        let start = Instant::now();
-        let schedule_options = options.scheduling();
-        let mut concrete = schedule::schedule(kernel, schedule_options).map_err(ProgramError::Schedule)?;
-        let schedule_time = start.elapsed();
-        let mut operands = by_tensor(&concrete.interface, inputs)?;
-        let mut extents = extents::resolve(&concrete.interface, &operands, dimensions)?;
-        let interface = &concrete.interface;
-        let sizes = Sizes::of(interface, &extents, &operands);
-        let assumed = assumed::assumed(interface, &operands, dimensions, &extents);
-
-        full::check_memory(kernel, &concrete, &extents)?;
-        let mut packed = Vec::new();
-        let mut prepared = Vec::new();
-        for (tensor, operand) in interface.tensors.iter().zip(&mut operands) {
-            if let Some(operand) = operand.take() {
-                let shape = tensor.extents.iter().map(|&extent| extents[extent]).collect();
-                let (way, start) = (operand.way(&tensor.format), Instant::now());
-                packed.push(operand.pack(
-                    &tensor.name,
-                    (shape, tensor.element),
-                    &tensor.format,
-                    tensor.fill,
-                    options.duplicates,
-                )?);
-                let copied = |time| Copied { tensor: tensor.name.clone(), format: tensor.format.to_string(), time };
-                prepared.extend(way.map(|way| Prepared { way, copied: copied(start.elapsed()) }));
-            }
-        }
-        let comes_in_parts = options.stream.is_some() || concrete.stream.is_some();
-
-        // What is known by now, the first schedule did not know.
-        let start = Instant::now();
-        let operands: Vec<Option<Operand>> = packed.iter().cloned().map(|tensor| Some(tensor.into())).collect();
-        let mut planned = match comes_in_parts {
-            true => None,
-            false => planning::by_data(kernel, interface, &extents, &packed, options),
-        };
-        if let Some((found, _)) = &planned {
-            match again(&found.kernel, &concrete, &operands, dimensions, options) {
-                Some(scheduled) => (concrete, extents) = scheduled,
-                None => planned = None,
-            }
-        }
-        let plan_time = start.elapsed();
-        let whole = planning::kernel(kernel, planned.as_ref().map(|(planned, _)| planned));
-        let remembered = match kernel.schedule {
-            None => tuned::remembered(whole, &sizes, options),
-            Some(_) => None,
-        };
-        let mut tuned = None;
-        let mut whole = Cow::Borrowed(whole);
-        if let Some(schedule) = remembered {
-            let changed = whole.with_schedule(schedule.clone());
-            // An older compiler may have kept to what this one refuses.
-            if let Some(scheduled) = again(&changed, &concrete, &operands, dimensions, options) {
-                (concrete, extents) = scheduled;
-                (whole, tuned) = (Cow::Owned(changed), Some(schedule));
-            }
-        }
-        let dimensions = undetermined(&concrete.interface, &extents);
-        let start = Instant::now();
-        let known = if comes_in_parts { None } else { pattern::found(&whole, &concrete.interface, &mut packed) };
-        let compare_time = start.elapsed();
-
-        let start = Instant::now();
-        let alike = known.and_then(|kernel| schedule::schedule(&kernel, schedule_options).ok());
-        // What can't be walked together is walked apart.
-        if let Some(alike) = alike.filter(|alike| alike.interface.extents == concrete.interface.extents) {
-            concrete = alike;
-        }
-        options::fix_vector_extents(&mut concrete, &extents.iter().copied().map(Some).collect::<Vec<_>>());
-        let compiled = Kernel::of_concrete(concrete, options, None)?;
-        let parts = match stream(kernel, compiled.compiled(), options)? {
-            None => None,
-            Some((stream, asked)) => {
-                let lanes = lanes(compiled.compiled(), compiled.chain().clone(), &asked, options)?;
-                let beside = combinations(&stream, lanes.len(), options)?;
-                let streamed = Streamed::new(lanes, combination(&stream, options)?, asked)?;
-                Some(Box::new(streamed.combined_on_devices(beside)))
-            }
-        };
-        let compile_time = schedule_time + start.elapsed();
-        Ok(Self {
-            kernel: compiled,
-            parts,
-            inputs: packed,
-            dimensions,
-            assumed,
-            sizes,
-            planned,
-            plan_time,
-            hinted: kernel
-                .tensors
-                .iter()
-                .filter(|tensor| tensor.hints != notation::Hints::default())
-                .cloned()
-                .collect(),
-            tuned,
-            warnings: kernel.warnings.clone(),
-            prepared,
-            compare_time,
-            compile_time,
-        })
+        Uncompiled::new(kernel, inputs, dimensions, options)?.compile()
     }
 
     /// Runs the kernel, more than once where its time is to be measured; at least once.

@@ -1,0 +1,247 @@
+//! A program before its kernels are compiled: alone, or together with others.
+
+use super::{
+    AssumedExtent, Operand, Program, again, assumed, by_tensor, combination, combinations, extents, full, lanes,
+    pattern, stream, undetermined,
+};
+use crate::execute::options::{self, ProgramOptions};
+use crate::execute::planning;
+use crate::execute::stack::with_stack_for;
+use crate::execute::tuned::{self, Sizes};
+use crate::execute::{Backend, Chain, Copied, Kernel, Prepared, ProgramError, Streamed};
+use crate::tensor::AnyTensor;
+use spc_compiler::notation;
+use spc_compiler::plan::{Facts, Planned};
+use spc_compiler::schedule;
+use spc_compiler::syntax::Schedule;
+use std::borrow::Cow;
+use std::time::{Duration, Instant};
+
+/// A [`Program`] whose extents are known and whose inputs are packed, but whose kernels are not compiled.
+///
+/// To start a compiler takes longer than to compile a small kernel, so many programs are best compiled together:
+///
+/// ```
+/// use spc::execute::{Operand, ProgramOptions, Uncompiled};
+/// use spc_compiler::{notation, syntax};
+///
+/// let text = "fn twice(x: dense) -> y: dense { y(i) = 2.0 * x(i); } fn root(x: dense) -> y: dense { y(i) = sqrt(x(i)); }";
+/// let kernels = notation::check(&syntax::parse_program(text).unwrap()).unwrap();
+/// let options = ProgramOptions::default();
+/// let begin = |kernel| Uncompiled::new(kernel, vec![("x".to_owned(), Operand::Ones)], &[("i".to_owned(), 3)], &options);
+/// let programs = kernels.iter().map(begin).collect::<Result<Vec<_>, _>>()?;
+/// let results = Uncompiled::compile_all(programs).into_iter().map(|program| program?.run(1));
+/// let first = results.map(|outcome| Ok(outcome?.outputs[0].1.values().get_f64(0))).collect::<Result<Vec<_>, spc::execute::ProgramError>>()?;
+/// assert_eq!(first, [2.0, 1.0]);
+/// # Ok::<(), spc::execute::ProgramError>(())
+/// ```
+#[derive(Debug)]
+pub struct Uncompiled {
+    source: notation::Kernel,
+    concrete: schedule::Program,
+    options: ProgramOptions,
+    inputs: Vec<AnyTensor>,
+    dimensions: Vec<(String, usize)>,
+    assumed: Vec<AssumedExtent>,
+    sizes: Sizes,
+    planned: Option<(Planned, Facts)>,
+    plan_time: Duration,
+    tuned: Option<Schedule>,
+    prepared: Vec<Prepared>,
+    compare_time: Duration,
+    schedule_time: Duration,
+}
+
+impl Uncompiled {
+    /// Finds out the extents, packs the inputs into the declared formats and schedules the kernel for those extents.
+    ///
+    /// # Errors
+    /// As [`Program::new`], but for those of compiling.
+    pub fn new(
+        kernel: &notation::Kernel,
+        inputs: Vec<(String, Operand)>,
+        dimensions: &[(String, usize)],
+        options: &ProgramOptions,
+    ) -> Result<Self, ProgramError> {
+        with_stack_for(kernel, || Self::begin(kernel, inputs, dimensions, options))
+    }
+
+    /// The bytes of its inputs, also of those that other programs share.
+    pub fn input_bytes(&self) -> usize {
+        self.inputs.iter().flat_map(AnyTensor::arrays).map(<[u8]>::len).sum()
+    }
+
+    /// Compiles the kernels.
+    ///
+    /// # Errors
+    /// When they can't be compiled.
+    pub fn compile(self) -> Result<Program, ProgramError> {
+        let source = self.source.clone();
+        with_stack_for(&source, || {
+            let start = Instant::now();
+            let kernel = Kernel::of_concrete(self.concrete.clone(), &self.options, None)?;
+            self.complete(kernel, start)
+        })
+    }
+
+    /// Compiles the kernels of many programs; those that run natively together, see
+    /// [`NativeKernel::compile_many`](crate::execute::NativeKernel::compile_many). Each result is that of [`Uncompiled::compile`].
+    pub fn compile_all(programs: Vec<Self>) -> Vec<Result<Program, ProgramError>> {
+        let lowered: Vec<_> = programs
+            .into_iter()
+            .map(|program| {
+                let start = Instant::now();
+                let lower = || spc_compiler::compile(program.concrete.clone()).map_err(ProgramError::Schedule);
+                let lowered = with_stack_for(&program.source, lower);
+                lowered.map(|lowered| (program, lowered, start.elapsed()))
+            })
+            .collect();
+        let is_native = |program: &Self| matches!(program.options.backend, None | Some(Backend::Native));
+        let together = lowered.iter().flatten().filter(|(program, ..)| is_native(program));
+        let chains = Chain::native_many(&together.map(|(_, lowered, _)| lowered).collect::<Vec<_>>());
+        let mut chains = chains.into_iter();
+        let mut complete = |(program, lowered, lower_time): (Self, spc_compiler::Program, Duration)| {
+            let start = Instant::now();
+            let found = if is_native(&program) { chains.next() } else { None };
+            let chain = match (found, program.options.backend) {
+                (Some(Err(error)), _) => return Err(crate::execute::Error::from(error).into()),
+                (Some(Ok((_, Some(error)))), Some(Backend::Native)) => {
+                    return Err(crate::execute::Error::from(error).into());
+                }
+                (Some(Ok(found)), _) => found,
+                (None, backend) => (options::runner(&lowered, backend.unwrap_or_default(), &program.options, 0)?, None),
+            };
+            let natives = chain.0.links().iter().filter_map(|link| link.native());
+            let compile_time = lower_time + natives.map(|native| native.compile_time()).sum::<Duration>();
+            let kernel = Kernel::of_chain(lowered, chain, &program.options, compile_time);
+            program.complete(kernel, start.checked_sub(compile_time).unwrap_or(start))
+        };
+        lowered.into_iter().map(|lowered| lowered.and_then(&mut complete)).collect()
+    }
+
+    fn begin(
+        kernel: &notation::Kernel,
+        inputs: Vec<(String, Operand)>,
+        dimensions: &[(String, usize)],
+        options: &ProgramOptions,
+    ) -> Result<Self, ProgramError> {
+        let start = Instant::now();
+        let schedule_options = options.scheduling();
+        let mut concrete = schedule::schedule(kernel, schedule_options).map_err(ProgramError::Schedule)?;
+        let schedule_time = start.elapsed();
+        let mut operands = by_tensor(&concrete.interface, inputs)?;
+        let mut extents = extents::resolve(&concrete.interface, &operands, dimensions)?;
+        let interface = &concrete.interface;
+        let sizes = Sizes::of(interface, &extents, &operands);
+        let assumed = assumed::assumed(interface, &operands, dimensions, &extents);
+
+        full::check_memory(kernel, &concrete, &extents)?;
+        let mut packed = Vec::new();
+        let mut prepared = Vec::new();
+        for (tensor, operand) in interface.tensors.iter().zip(&mut operands) {
+            if let Some(operand) = operand.take() {
+                let shape = tensor.extents.iter().map(|&extent| extents[extent]).collect();
+                let (way, start) = (operand.way(&tensor.format), Instant::now());
+                packed.push(operand.pack(
+                    &tensor.name,
+                    (shape, tensor.element),
+                    &tensor.format,
+                    tensor.fill,
+                    options.duplicates,
+                )?);
+                let copied = |time| Copied { tensor: tensor.name.clone(), format: tensor.format.to_string(), time };
+                prepared.extend(way.map(|way| Prepared { way, copied: copied(start.elapsed()) }));
+            }
+        }
+        let comes_in_parts = options.stream.is_some() || concrete.stream.is_some();
+
+        // What is known by now, the first schedule did not know.
+        let start = Instant::now();
+        let operands: Vec<Option<Operand>> = packed.iter().cloned().map(|tensor| Some(tensor.into())).collect();
+        let mut planned = match comes_in_parts {
+            true => None,
+            false => planning::by_data(kernel, interface, &extents, &packed, options),
+        };
+        if let Some((found, _)) = &planned {
+            match again(&found.kernel, &concrete, &operands, dimensions, options) {
+                Some(scheduled) => (concrete, extents) = scheduled,
+                None => planned = None,
+            }
+        }
+        let plan_time = start.elapsed();
+        let whole = planning::kernel(kernel, planned.as_ref().map(|(planned, _)| planned));
+        let remembered = match kernel.schedule {
+            None => tuned::remembered(whole, &sizes, options),
+            Some(_) => None,
+        };
+        let mut tuned = None;
+        let mut whole = Cow::Borrowed(whole);
+        if let Some(schedule) = remembered {
+            let changed = whole.with_schedule(schedule.clone());
+            // An older compiler may have kept to what this one refuses.
+            if let Some(scheduled) = again(&changed, &concrete, &operands, dimensions, options) {
+                (concrete, extents) = scheduled;
+                (whole, tuned) = (Cow::Owned(changed), Some(schedule));
+            }
+        }
+        let dimensions = undetermined(&concrete.interface, &extents);
+        let start = Instant::now();
+        let known = if comes_in_parts { None } else { pattern::found(&whole, &concrete.interface, &mut packed) };
+        let compare_time = start.elapsed();
+
+        let start = Instant::now();
+        let alike = known.and_then(|kernel| schedule::schedule(&kernel, schedule_options).ok());
+        // What can't be walked together is walked apart.
+        if let Some(alike) = alike.filter(|alike| alike.interface.extents == concrete.interface.extents) {
+            concrete = alike;
+        }
+        options::fix_vector_extents(&mut concrete, &extents.iter().copied().map(Some).collect::<Vec<_>>());
+        let schedule_time = schedule_time + start.elapsed();
+        Ok(Self {
+            source: kernel.clone(),
+            concrete,
+            options: options.clone(),
+            inputs: packed,
+            dimensions,
+            assumed,
+            sizes,
+            planned,
+            plan_time,
+            tuned,
+            prepared,
+            compare_time,
+            schedule_time,
+        })
+    }
+
+    /// With the kernel, whose compilation began at `start`.
+    fn complete(self, compiled: Kernel, start: Instant) -> Result<Program, ProgramError> {
+        let (kernel, options) = (&self.source, &self.options);
+        let parts = match stream(kernel, compiled.compiled(), options)? {
+            None => None,
+            Some((stream, asked)) => {
+                let lanes = lanes(compiled.compiled(), compiled.chain().clone(), &asked, options)?;
+                let beside = combinations(&stream, lanes.len(), options)?;
+                let streamed = Streamed::new(lanes, combination(&stream, options)?, asked)?;
+                Some(Box::new(streamed.combined_on_devices(beside)))
+            }
+        };
+        let is_hinted = |tensor: &&notation::Tensor| tensor.hints != notation::Hints::default();
+        Ok(Program {
+            kernel: compiled,
+            parts,
+            hinted: kernel.tensors.iter().filter(is_hinted).cloned().collect(),
+            warnings: kernel.warnings.clone(),
+            compile_time: self.schedule_time + start.elapsed(),
+            inputs: self.inputs,
+            dimensions: self.dimensions,
+            assumed: self.assumed,
+            sizes: self.sizes,
+            planned: self.planned,
+            plan_time: self.plan_time,
+            tuned: self.tuned,
+            prepared: self.prepared,
+            compare_time: self.compare_time,
+        })
+    }
+}
