@@ -15,7 +15,6 @@ use spc_compiler::format::Format;
 use spc_compiler::format::resolve::Definitions;
 use spc_compiler::ir::ElementType;
 use spc_compiler::{notation, syntax};
-use std::ffi::OsStr;
 use std::time::Duration;
 
 /// What is to be measured.

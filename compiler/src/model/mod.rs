@@ -63,6 +63,8 @@ pub struct Traffic {
     pub bytes: f64,
     /// How many bytes it touches at most, each counted once.
     pub footprint: f64,
+    /// How many of these it does touch, as far as the coordinates are known that lead there ([`Sizes::distinct`]).
+    pub reached: f64,
 }
 
 /// Whether something is read or written.
@@ -98,6 +100,16 @@ impl Model {
         for traffic in &self.traffic {
             let footprint = tensors.entry(&traffic.tensor).or_default();
             *footprint = footprint.max(traffic.footprint);
+        }
+        tensors.values().sum()
+    }
+
+    /// All different bytes that are touched.
+    pub fn reached(&self) -> f64 {
+        let mut tensors: BTreeMap<&str, f64> = BTreeMap::new();
+        for traffic in &self.traffic {
+            let reached = tensors.entry(&traffic.tensor).or_default();
+            *reached = reached.max(traffic.reached);
         }
         tensors.values().sum()
     }
@@ -283,13 +295,31 @@ impl Count<'_> {
         let element = tensor.element.bytes() as f64;
         let size = self.sizes.tensors.get(&tensor.name).map(|size| size.values);
         let extents = || tensor.extents.iter().map(|&extent| self.iterations.extent(extent)).product();
+        let bytes = dense.touches * element;
+        let footprint = size.unwrap_or_else(extents) * element;
+        let places = tensor.extents.iter().zip(&dense.access.indices);
+        let met = places.map(|(&extent, &variable)| self.met(variable).min(self.iterations.extent(extent)));
+        let reached = (met.product::<f64>() * element).min(bytes).min(footprint);
         Traffic {
             tensor: tensor.name.clone(),
             direction: dense.direction,
             pattern: dense.pattern,
-            bytes: dense.touches * element,
-            footprint: size.unwrap_or_else(extents) * element,
+            bytes,
+            footprint,
+            reached,
         }
+    }
+
+    /// How many coordinates of a variable there are in the operand that has fewest.
+    fn met(&self, variable: IndexVariable) -> f64 {
+        let mut least = f64::INFINITY;
+        self.kernel.body.for_each_read(&mut |access| {
+            let of_tensor = self.sizes.distinct.get(&self.kernel.tensor(access.tensor).name);
+            let Some(distinct) = of_tensor else { return };
+            let modes = access.indices.iter().zip(distinct).filter(|&(&other, _)| other == variable);
+            modes.for_each(|(_, &distinct)| least = least.min(distinct));
+        });
+        least
     }
 
     /// Index arrays and values of tensors with stored levels.
@@ -302,7 +332,7 @@ impl Count<'_> {
             let direction = if written { Direction::Write } else { Direction::Read };
             let Some(size) = self.sizes.tensors.get(&tensor.name) else {
                 let (tensor, pattern) = (tensor.name.clone(), Pattern::Stream);
-                traffic.push(Traffic { tensor, direction, pattern, bytes: values, footprint: values });
+                traffic.push(Traffic { tensor, direction, pattern, bytes: values, footprint: values, reached: values });
                 continue;
             };
             let mut bytes = if written { size.values * element } else { values };
@@ -324,7 +354,8 @@ impl Count<'_> {
                 true => Pattern::Gather { row: element * size.values / size.parents().max(1.0) },
                 false => Pattern::Stream,
             };
-            traffic.push(Traffic { tensor: tensor.name.clone(), direction, pattern, bytes, footprint });
+            let (tensor, reached) = (tensor.name.clone(), bytes.min(footprint));
+            traffic.push(Traffic { tensor, direction, pattern, bytes, footprint, reached });
         }
         traffic
     }

@@ -11,6 +11,9 @@ pub struct Sizes {
     /// How many children a parent of a tensor's level has on average where the kernel's loops come by, if that is known: another
     /// operand may lead to full rows more often than to others.
     pub children: BTreeMap<(String, usize), f64>,
+    /// How many different coordinates a sparse tensor has in each mode, where that is known: so many rows of a dense operand does it
+    /// lead to.
+    pub distinct: BTreeMap<String, Vec<f64>>,
 }
 
 /// The size of a tensor.

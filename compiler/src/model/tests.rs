@@ -53,7 +53,7 @@ fn dense(shape: &[usize]) -> TensorSize {
 
 fn sizes(tensors: &[(&str, TensorSize)]) -> Sizes {
     let tensors = tensors.iter().map(|(name, size)| ((*name).to_owned(), size.clone())).collect();
-    Sizes { tensors, children: BTreeMap::new() }
+    Sizes { tensors, ..Sizes::default() }
 }
 
 const N: f64 = 1000.0;

@@ -24,8 +24,8 @@ impl Effort {
         const MIB: usize = 1 << 20;
         match self {
             Effort::Least => &[MIB / 4],
-            Effort::Quick => &[MIB / 2, 4 * MIB, 64 * MIB],
-            Effort::Thorough => &[MIB / 4, MIB, 4 * MIB, 16 * MIB, 64 * MIB, 512 * MIB],
+            Effort::Quick => &[MIB / 32, MIB / 2, 4 * MIB, 64 * MIB],
+            Effort::Thorough => &[MIB / 32, MIB / 4, MIB, 4 * MIB, 16 * MIB, 64 * MIB, 512 * MIB],
         }
     }
 

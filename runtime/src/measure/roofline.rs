@@ -1,28 +1,46 @@
 //! How fast a kernel could be on a machine, by a model of what it computes and moves.
 
 use super::bandwidth::{Machine, Point, ROWS};
-use spc_compiler::model::{Direction, Model, Pattern, Traffic};
+use spc_compiler::model::{Direction, Model, Traffic};
 
 impl Machine {
-    /// The least time for what a model says, in seconds: that of its operations or that of its bytes, whichever is longer
-    /// (Williams, Waterman, Patterson, *Roofline: an insightful visual performance model*, 2009). `element` is the bytes of an
-    /// element.
+    /// The least time for what a model says, in seconds, below which no kernel that computes and moves that can be (Williams, Waterman,
+    /// Patterson, *Roofline: an insightful visual performance model*, 2009). It is the longest of three: that of the operations; that
+    /// of all different bytes, from as far away as the whole footprint lies; that of all bytes that are read, from the nearest cache.
+    /// `element` is the bytes of an element.
     ///
-    /// What is streamed comes from as far away as the whole footprint does, what is gathered from as far as its tensor's. So the
-    /// bound is higher than that of DRAM alone where operands fit a cache, and lower where gathers are short.
+    /// A row that is gathered again and again comes from afar once: how many different rows there are is counted
+    /// ([`Traffic::reached`]). So the bound is higher than that of DRAM alone where operands fit a cache, and it holds where gathers
+    /// meet the same rows.
     pub fn least_time(&self, model: &Model, element: usize) -> f64 {
-        let whole = model.footprint();
-        let memory: f64 = model.traffic.iter().map(|traffic| traffic.bytes / self.bandwidth(traffic, whole)).sum();
-        memory.max(model.operations / self.flops(element))
+        let sum = |direction: Direction, of: fn(&Traffic) -> f64| -> f64 {
+            model.traffic.iter().filter(|traffic| traffic.direction == direction).map(of).sum()
+        };
+        // What is updated is read and written, and counts with both.
+        let (read, written) = (sum(Direction::Read, |t| t.reached), sum(Direction::Write, |t| t.reached));
+        let far = self.streamed(read, written, model.reached());
+        let near = sum(Direction::Read, |t| t.bytes) / self.nearest();
+        far.max(near).max(model.operations / self.flops(element))
     }
 
-    /// The bytes a second at which something moves in a kernel of that footprint.
-    fn bandwidth(&self, traffic: &Traffic, whole: f64) -> f64 {
-        match (traffic.pattern, traffic.direction) {
-            (Pattern::Gather { row }, _) => self.gather(row, traffic.footprint),
-            (Pattern::Stream, Direction::Read) => self.read(whole),
-            (Pattern::Stream, Direction::Write) => self.triad(whole),
-        }
+    /// The time for so many bytes, of a kernel with that footprint. As much as there is of two bytes read for one written goes as triad
+    /// does, the rest as reading or, where most is written, as triad.
+    fn streamed(&self, read: f64, written: f64, whole: f64) -> f64 {
+        let with_writes = read.min(2.0 * written);
+        (with_writes + written) / self.below(whole, |point| point.triad)
+            + (read - with_writes) / self.below(whole, |point| point.read.max(point.triad))
+    }
+
+    /// The highest rate at any footprint that is as large as the next smaller one that was measured.
+    fn below(&self, footprint: f64, rate: impl Fn(&Point) -> f64) -> f64 {
+        let points = self.points();
+        let place = points.iter().rposition(|point| point.footprint as f64 <= footprint).unwrap_or(0);
+        points[place..].iter().map(rate).fold(0.0, f64::max)
+    }
+
+    /// The highest rate at which anything is read.
+    fn nearest(&self) -> f64 {
+        self.points().iter().map(|point| point.read.max(point.triad).max(point.gather[2])).fold(0.0, f64::max)
     }
 
     /// The bytes a second of triad at a footprint, interpolated between those that were measured.
@@ -86,7 +104,8 @@ mod tests {
     }
 
     fn traffic(bytes: f64, pattern: Pattern, direction: Direction, footprint: f64) -> Traffic {
-        Traffic { tensor: format!("{footprint}"), direction, pattern, bytes, footprint }
+        let reached = bytes.min(footprint);
+        Traffic { tensor: format!("{footprint} {direction:?}"), direction, pattern, bytes, footprint, reached }
     }
 
     #[test]
@@ -100,14 +119,34 @@ mod tests {
     }
 
     #[test]
-    fn the_longer_of_operations_and_bytes_counts() {
+    fn the_longest_of_operations_far_bytes_and_near_bytes_counts() {
         let machine = machine();
         let stream = traffic(80_000.0, Pattern::Stream, Direction::Read, 80_000.0);
-        let gathered = traffic(64.0, Pattern::Gather { row: 64.0 }, Direction::Read, 50.0);
-        let model = |operations: f64| Model { operations, traffic: vec![stream.clone(), gathered.clone()] };
-        let memory = 80_000.0 / 40.0 + 64.0 / 80.0;
-        assert!((machine.least_time(&model(1.0), 8) - memory).abs() < 1e-9);
-        assert_eq!(machine.least_time(&model(1e9), 8), 1e6);
-        assert_eq!(machine.least_time(&model(1e9), 4), 5e5);
+        let gathered = |bytes| traffic(bytes, Pattern::Gather { row: 64.0 }, Direction::Read, 50.0);
+        let model = |operations: f64, bytes: f64| Model { operations, traffic: vec![stream.clone(), gathered(bytes)] };
+        let close = |time: f64, expected: f64| assert!((time - expected).abs() < 1e-9, "{time} is not {expected}");
+        close(machine.least_time(&model(1.0, 64.0), 8), (80_000.0 + 50.0) / 40.0);
+        // What is gathered again comes from near by.
+        close(machine.least_time(&model(1.0, 640.0), 8), (80_000.0 + 50.0) / 40.0);
+        close(machine.least_time(&model(1.0, 1e7), 8), (80_000.0 + 1e7) / 400.0);
+        assert_eq!(machine.least_time(&model(1e9, 64.0), 8), 1e6);
+        assert_eq!(machine.least_time(&model(1e9, 64.0), 4), 5e5);
+    }
+
+    #[test]
+    fn writes_go_as_triad_and_footprints_as_the_next_smaller_one() {
+        let machine = machine();
+        let model = |read: f64, written: f64| Model {
+            operations: 1.0,
+            traffic: vec![
+                traffic(read, Pattern::Stream, Direction::Read, read),
+                traffic(written, Pattern::Stream, Direction::Write, written),
+            ],
+        };
+        let close = |time: f64, expected: f64| assert!((time - expected).abs() < 1e-9, "{time} is not {expected}");
+        close(machine.least_time(&model(20_000.0, 10_000.0), 8), 30_000.0 / 30.0);
+        close(machine.least_time(&model(30_000.0, 10_000.0), 8), 30_000.0 / 30.0 + 10_000.0 / 40.0);
+        close(machine.least_time(&model(10_000.0, 20_000.0), 8), 30_000.0 / 30.0);
+        close(machine.least_time(&model(2000.0, 1000.0), 8), 3000.0 / 300.0);
     }
 }

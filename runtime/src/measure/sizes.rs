@@ -1,9 +1,12 @@
 //! The sizes of tensors, as the compiler's model asks for them.
 
+use super::tensor_facts;
 use crate::tensor::{AnyTensor, IndexArray, LevelArrays};
 use spc_compiler::concrete::{self, Access, TensorKind};
 use spc_compiler::format::LevelFormat;
 use spc_compiler::model::{LevelSize, Sizes, TensorSize};
+use spc_compiler::plan::Modes;
+use std::collections::BTreeSet;
 
 /// The size of a tensor.
 pub fn tensor_size(tensor: &AnyTensor) -> TensorSize {
@@ -40,6 +43,9 @@ pub fn sizes<'a>(kernel: &concrete::Kernel, known: impl IntoIterator<Item = (&'a
         let Some(original) = original else { continue };
         let format = tensor.stored.as_ref().map_or(&tensor.format, |stored| &stored.format);
         let Ok(converted) = original.convert(format) else { continue };
+        if !format.is_dense() && !matches!(tensor.kind, TensorKind::Output(_)) {
+            sizes.distinct.insert(tensor.name.clone(), distinct(&converted));
+        }
         sizes.tensors.insert(tensor.name.clone(), tensor_size(&converted));
         *stored = Some(converted);
     }
@@ -49,6 +55,17 @@ pub fn sizes<'a>(kernel: &concrete::Kernel, known: impl IntoIterator<Item = (&'a
         }
     });
     sizes
+}
+
+/// The number of different coordinates in each mode.
+fn distinct(tensor: &AnyTensor) -> Vec<f64> {
+    let order = tensor.shape().len().min(Modes::BITS as usize);
+    let sets: BTreeSet<Modes> = (0..order).map(|mode| 1 << mode).collect();
+    let facts = tensor_facts(tensor, &sets);
+    let known = |(mode, &extent): (usize, &usize)| {
+        facts.distinct.get(&(1 << mode)).map_or(extent as f64, |known| known.estimate.min(extent as f64))
+    };
+    tensor.shape().iter().take(order).enumerate().map(known).collect()
 }
 
 /// The mean number of entries of a matrix's rows, over the rows that the coordinates of another operand lead to.
