@@ -10,6 +10,7 @@ const OPTIONS: [&str; 2] = ["-Wl,--icf=all", "-Wl,-z,pack-relative-relocs"];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    commit();
     let of = |name: &str| env::var(name).unwrap_or_default();
     if of("PROFILE") != "release" || of("HOST") != of("TARGET") || of("CARGO_CFG_TARGET_OS") != "linux" {
         return;
@@ -17,6 +18,22 @@ fn main() {
     let (rustc, folder) = (of("RUSTC"), of("OUT_DIR"));
     for option in OPTIONS.iter().filter(|option| links(&rustc, Path::new(&folder), option)) {
         println!("cargo::rustc-link-arg-bins={option}");
+    }
+}
+
+/// Says which commit this is, where git knows: `spc suite` notes it with its figures.
+fn commit() {
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git").args(arguments).stderr(Stdio::null()).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    if let (Some(commit), Some(log)) =
+        (git(&["rev-parse", "--short=12", "HEAD"]), git(&["rev-parse", "--git-path", "logs/HEAD"]))
+    {
+        println!("cargo::rustc-env=SPC_COMMIT={commit}");
+        if Path::new(&log).exists() {
+            println!("cargo::rerun-if-changed={log}");
+        }
     }
 }
 

@@ -23,6 +23,7 @@ mod progress;
 mod run;
 mod settings;
 mod source;
+mod suite;
 mod test;
 mod threads;
 
@@ -62,6 +63,7 @@ enum Verb {
     Tucker(Box<decompose::Tucker>),
     Power(Box<decompose::Power>),
     Bench(Box<bench::Bench>),
+    Suite(Box<suite::Suite>),
     Completions(manual::Completions),
     Man(manual::Man),
 }
@@ -158,6 +160,7 @@ fn main() -> ExitCode {
         Verb::Tucker(verb) => verb.run(),
         Verb::Power(verb) => verb.run(),
         Verb::Bench(verb) => verb.run(),
+        Verb::Suite(verb) => verb.run(),
         Verb::Completions(verb) => verb.run(),
         Verb::Man(verb) => verb.run(),
     };

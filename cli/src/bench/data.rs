@@ -57,6 +57,11 @@ impl Data {
         Ok(Self { name, entries, read_time: start.elapsed() })
     }
 
+    /// The same by another name.
+    pub(crate) fn called(self, name: &str) -> Self {
+        Self { name: name.to_owned(), ..self }
+    }
+
     pub(crate) fn order(&self) -> usize {
         self.entries.shape.len()
     }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `suite` | the kernels, as text |
 //! | `data` | the tensors |
+//! | `device` | a GPU as a machine |
 //! | `cases` | which kernels run on a tensor, in which forms |
 //! | `timing` | runs one and takes its times |
 //! | `record` | what was measured, and as JSON |
@@ -17,6 +18,7 @@ mod against;
 mod baseline;
 pub(crate) mod cases;
 pub(crate) mod data;
+pub(crate) mod device;
 mod page;
 mod plans;
 mod plot;
@@ -32,7 +34,7 @@ use crate::failure::{Failure, note};
 use crate::files::InputKind;
 use crate::output;
 use crate::progress::Progress;
-use crate::run::{load, notes, open, read, refuse};
+use crate::run::{BackendName, load, notes, open, read, refuse};
 use crate::{settings, threads};
 use against::Peers;
 use baseline::Baseline;
@@ -40,7 +42,7 @@ use cases::{Choices, Setting};
 use clap::{Args, ValueEnum};
 use data::Data;
 use record::{Case, Findings, Refused};
-use spc::execute::{Operand, Program, ProgramOptions, Way};
+use spc::execute::{Backend, Operand, Program, ProgramOptions, Way};
 use spc::io;
 use spc::measure::{Effort, Machine, caches};
 use spc::tensor::AnyTensor;
@@ -49,7 +51,7 @@ use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use timing::{Budget, Measuring, Subject};
+use timing::{Budget, Clocks, Measuring, Subject};
 
 /// Measure kernels against the limits of the machine
 ///
@@ -97,6 +99,9 @@ pub(crate) struct Bench {
     /// With `--expression`, the extent of an index
     #[arg(long = "dim", value_name = "INDEX=EXTENT", value_parser = dimension, requires = "expression")]
     dimensions: Vec<(String, usize)>,
+    /// What runs the kernels; on a GPU the machine is what its memory does
+    #[arg(long, value_enum, conflicts_with_all = ["threads", "tune"])]
+    backend: Option<BackendName>,
     /// How many seconds the runs of one kernel take together, about
     #[arg(long, value_name = "SECONDS", default_value_t = 0.5)]
     budget: f64,
@@ -143,6 +148,31 @@ pub(crate) enum Look {
     Thorough,
 }
 
+/// What the machine can do, for each number of threads; 0 are as many as there are processors.
+pub(crate) fn machines(numbers: &[usize], look: Look) -> Result<Vec<Machine>, Failure> {
+    let progress = Progress::new("measuring the machine");
+    let effort = match look {
+        Look::Least => Effort::Least,
+        Look::Quick => Effort::Quick,
+        Look::Thorough => Effort::Thorough,
+    };
+    let mut machines: Vec<Machine> = Vec::new();
+    for &threads in numbers {
+        if machines.iter().any(|machine| machine.threads() == threads) {
+            continue;
+        }
+        progress.step(match threads {
+            0 => "measuring the machine".to_owned(),
+            threads => format!("measuring the machine, {threads} threads"),
+        });
+        let machine = threads::on(threads, || Machine::measure(effort))?;
+        if machines.iter().all(|other| other.threads() != machine.threads()) {
+            machines.push(machine);
+        }
+    }
+    Ok(machines)
+}
+
 impl Bench {
     pub(crate) fn run(self) -> Result<(), Failure> {
         if !(self.budget > 0.0 && self.budget <= 3600.0) {
@@ -184,46 +214,31 @@ impl Bench {
         }
         let choices = Choices::new(&self.kernels, modes, &self.formats, &self.ranks, &self.elements, self.quick)?;
         let choices = choices.tuned(self.tune).deterministic(self.deterministic).defined(self.named.load()?);
+        let choices = choices.run_by(self.backend.map(Backend::from));
         choices.check_formats()?;
         Ok(choices)
     }
 
     fn budget(&self) -> Budget {
+        let clocks = Clocks::All;
         match self.quick {
-            true => Budget { time: Duration::from_secs_f64(self.budget.min(0.05)), fewest: 3, most: 100 },
-            false => Budget { time: Duration::from_secs_f64(self.budget), fewest: 5, most: 1000 },
+            true => Budget { time: Duration::from_secs_f64(self.budget.min(0.05)), fewest: 3, most: 100, clocks },
+            false => Budget { time: Duration::from_secs_f64(self.budget), fewest: 5, most: 1000, clocks },
         }
     }
 
-    /// What the machine can do, for each number of threads.
+    /// What is measured on: the processor with each number of threads, or a GPU.
     fn machines(&self) -> Result<Vec<Machine>, Failure> {
-        let progress = Progress::new("measuring the machine");
-        let effort = match self.machine {
-            Some(Look::Least) => Effort::Least,
-            Some(Look::Quick) => Effort::Quick,
-            Some(Look::Thorough) => Effort::Thorough,
-            None if self.quick => Effort::Quick,
-            None => Effort::Thorough,
-        };
-        let mut numbers: Vec<usize> = self.threads.iter().map(|threads| threads.get()).collect();
-        if numbers.is_empty() {
-            numbers.push(0);
-        }
-        let mut machines: Vec<Machine> = Vec::new();
-        for threads in numbers {
-            if machines.iter().any(|machine| machine.threads() == threads) {
-                continue;
+        if self.backend == Some(BackendName::Cuda) {
+            let (machine, place) = device::machine()?;
+            if place.contains("Emulation") {
+                note(format!("{place} is played by the processor: times mean nothing"));
             }
-            progress.step(match threads {
-                0 => "measuring the machine".to_owned(),
-                threads => format!("measuring the machine, {threads} threads"),
-            });
-            let machine = threads::on(threads, || Machine::measure(effort))?;
-            if machines.iter().all(|other| other.threads() != machine.threads()) {
-                machines.push(machine);
-            }
+            return Ok(vec![machine]);
         }
-        Ok(machines)
+        let look = self.machine.unwrap_or(if self.quick { Look::Quick } else { Look::Thorough });
+        let numbers: Vec<usize> = self.threads.iter().map(|threads| threads.get()).collect();
+        machines(if numbers.is_empty() { &[0] } else { &numbers }, look)
     }
 
     fn suite(&self, choices: &Choices, findings: &mut Findings) -> Result<(), Failure> {
@@ -274,7 +289,8 @@ impl Bench {
         let operands = read(kernel, given, &progress)?;
         let read_time = start.elapsed();
         progress.step("packing and compiling");
-        let options = ProgramOptions { deterministic: self.deterministic, ..ProgramOptions::default() };
+        let (deterministic, backend) = (self.deterministic, self.backend.map(Backend::from));
+        let options = ProgramOptions { deterministic, backend, ..ProgramOptions::default() };
         let program = Program::new(kernel, operands, &self.dimensions, &options)
             .map_err(|error| refuse(error, kernel, &source))?;
         findings.machines = self.machines()?;

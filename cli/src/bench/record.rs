@@ -173,7 +173,7 @@ impl Record {
         self.estimate.as_ref().map(|estimate| estimate.least / self.times.median)
     }
 
-    fn as_json(&self) -> Value {
+    pub(crate) fn as_json(&self) -> Value {
         let mut map = self.case.as_json();
         let milliseconds = |seconds: f64| seconds * 1e3;
         let mut put = |name: &str, value: Value| _ = map.insert(name.to_owned(), value);

@@ -19,6 +19,17 @@ pub(crate) struct Budget {
     pub(crate) fewest: usize,
     /// And so often at most.
     pub(crate) most: usize,
+    /// What is measured.
+    pub(crate) clocks: Clocks,
+}
+
+/// Which times are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Clocks {
+    /// That of the loops alone.
+    Kernel,
+    /// Those of whole calls too.
+    All,
 }
 
 impl Budget {
@@ -68,7 +79,10 @@ impl Measuring<'_> {
             let times = time(self.budget.runs(first))?;
             Ok(times.map(|times| Summary::of(times.iter().map(Duration::as_secs_f64).collect())))
         };
-        let (into, call) = (calls(ResultMemory::Reused)?, calls(ResultMemory::New)?);
+        let (into, call) = match self.budget.clocks {
+            Clocks::Kernel => (None, None),
+            Clocks::All => (calls(ResultMemory::Reused)?, calls(ResultMemory::New)?),
+        };
         Ok(Record {
             case: subject.case,
             shape: subject.shape,
@@ -157,7 +171,7 @@ mod tests {
 
     #[test]
     fn runs_fill_the_time() {
-        let budget = Budget { time: Duration::from_millis(500), fewest: 5, most: 100 };
+        let budget = Budget { time: Duration::from_millis(500), fewest: 5, most: 100, clocks: Clocks::All };
         let runs = |milliseconds: f64| budget.runs(Duration::from_secs_f64(milliseconds / 1e3));
         assert_eq!(
             [runs(10.0), runs(0.001), runs(0.0), runs(200.0), runs(2000.0), runs(9000.0)],

@@ -71,8 +71,7 @@ pub fn find(name: &str) -> Option<SuiteTensor> {
 impl SuiteTensor {
     /// The shape at a scale: long modes are as many times longer as there are more entries, short ones stay.
     pub fn scaled_shape(&self, scale: f64) -> Vec<usize> {
-        let scaled = |&extent: &usize| if extent < SHORT { extent } else { times(extent, scale) };
-        self.shape.iter().map(scaled).collect()
+        scaled(self.shape, self.nnz, scale).0
     }
 
     /// The number of entries at a scale.
@@ -95,6 +94,12 @@ impl SuiteTensor {
             }
         }
     }
+}
+
+/// A shape and a number of entries at a scale, as those of [`SuiteTensor`] are scaled.
+pub fn scaled(shape: &[usize], nnz: usize, scale: f64) -> (Vec<usize>, usize) {
+    let scaled = |&extent: &usize| if extent < SHORT { extent } else { times(extent, scale) };
+    (shape.iter().map(scaled).collect(), times(nnz, scale))
 }
 
 fn times(count: usize, scale: f64) -> usize {

@@ -1,0 +1,216 @@
+//! What a suite is, as data: tensors, kernels, formats, and what its paper observed.
+
+use super::observe::Observation;
+use crate::arguments;
+use crate::bench::suite::KERNELS;
+use crate::failure::{Failure, Place, Problem};
+use crate::names;
+use serde::Deserialize;
+use spc::generate::suite;
+use spc_compiler::ir::ElementType;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+
+/// The suites that are known by name.
+const KNOWN: [(&str, &str); 5] = [
+    ("li2020", include_str!("descriptions/li2020.json")),
+    ("li2016", include_str!("descriptions/li2016.json")),
+    ("chen2024", include_str!("descriptions/chen2024.json")),
+    ("phipps2019", include_str!("descriptions/phipps2019.json")),
+    ("yang2019", include_str!("descriptions/yang2019.json")),
+];
+
+/// A suite.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Description {
+    pub(super) name: String,
+    pub(super) title: String,
+    /// Whose suite it is.
+    #[serde(default)]
+    pub(super) paper: String,
+    /// The scale of generated tensors, where none is asked for.
+    #[serde(default = "one")]
+    pub(super) scale: f64,
+    #[serde(default)]
+    pub(super) tensors: Vec<TensorSource>,
+    /// The kernels by the names that the paper has for them.
+    #[serde(deserialize_with = "in_order")]
+    pub(super) kernels: Vec<(String, String)>,
+    pub(super) formats: Vec<String>,
+    #[serde(default = "f64_only")]
+    pub(super) elements: Vec<String>,
+    #[serde(default = "sixteen")]
+    pub(super) ranks: Vec<usize>,
+    #[serde(default)]
+    pub(super) observations: Vec<Observation>,
+}
+
+/// Where a tensor comes from: one of `suite`, `generator` with a shape and a number of entries, `file`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TensorSource {
+    name: Option<String>,
+    suite: Option<String>,
+    generator: Option<String>,
+    #[serde(default)]
+    shape: Vec<usize>,
+    nnz: Option<usize>,
+    file: Option<String>,
+}
+
+/// A tensor of a suite.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Source {
+    /// What it is called in reports.
+    pub(super) name: String,
+    /// As `spc bench` takes it.
+    pub(super) text: OsString,
+    pub(super) is_file: bool,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+fn f64_only() -> Vec<String> {
+    vec!["f64".to_owned()]
+}
+
+fn sixteen() -> Vec<usize> {
+    vec![16]
+}
+
+/// The entries of an object in their order.
+fn in_order<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<(String, String)>, D::Error> {
+    let map = serde_json::Map::<String, serde_json::Value>::deserialize(from)?;
+    let kernel = |(label, value): (String, serde_json::Value)| match value.as_str() {
+        Some(kernel) => Ok((label, kernel.to_owned())),
+        None => Err(serde::de::Error::custom(format!("`{label}` is to be the name of a kernel"))),
+    };
+    map.into_iter().map(kernel).collect()
+}
+
+impl Description {
+    /// The suite of a name, or of a file; with its text.
+    pub(super) fn load(name: &str) -> Result<(Self, String), Failure> {
+        if let Some((_, text)) = KNOWN.into_iter().find(|(known, _)| *known == name) {
+            return Self::parse(name, text).map(|description| (description, text.to_owned()));
+        }
+        let path = Path::new(name);
+        if !path.exists() && path.extension().is_none() && !name.contains('/') {
+            let known = KNOWN.into_iter().map(|(known, _)| known);
+            let failure = names::unknown(format!("there is no suite `{name}`"), name, known, "they are");
+            return Err(failure.help("a file describes any other: FILE.json"));
+        }
+        let text = std::fs::read_to_string(path).map_err(|error| Failure::file(name, error))?;
+        Ok((Self::parse(name, &text)?, text))
+    }
+
+    fn parse(origin: &str, text: &str) -> Result<Self, Failure> {
+        let parsed = serde_json::from_str::<Self>(text).map_err(|error| {
+            let place = Place {
+                file: Some(origin.to_owned()),
+                line: Some(error.line()).filter(|&line| line > 0),
+                column: Some(error.column()),
+            };
+            let problem = Problem { place: Some(place), ..Problem::new("file", format!("{origin}: {error}")) };
+            Failure::Refused(problem.into()).help("`docs/suite.md` says what a description has")
+        })?;
+        parsed.check().map_err(|reason| Failure::file(origin, reason))?;
+        Ok(parsed)
+    }
+
+    /// Refuses what names nothing.
+    fn check(&self) -> Result<(), String> {
+        let known = || KERNELS.iter().map(|kernel| kernel.name);
+        for (_, kernel) in &self.kernels {
+            if !known().any(|name| name == kernel) {
+                return Err(names::refusal(format!("there is no kernel `{kernel}`"), kernel, known(), "they are"));
+            }
+        }
+        self.elements.iter().try_for_each(|name| arguments::element(name).map(drop))?;
+        if self.kernels.is_empty() || self.formats.is_empty() || self.elements.is_empty() || self.ranks.is_empty() {
+            return Err("a suite has kernels, formats, elements and ranks, at least one of each".to_owned());
+        }
+        if !(self.scale > 0.0 && self.scale <= 1000.0) {
+            return Err(format!("{} is no scale: a number above 0, at most 1000", self.scale));
+        }
+        let labels: BTreeMap<&str, ()> = self.kernels.iter().map(|(label, _)| (label.as_str(), ())).collect();
+        for observation in &self.observations {
+            observation.check(&labels)?;
+        }
+        self.tensors.iter().try_for_each(|tensor| tensor.at(1.0).map(drop))
+    }
+
+    /// The element types.
+    pub(super) fn element_types(&self) -> Vec<ElementType> {
+        self.elements.iter().filter_map(|name| arguments::element(name).ok()).collect()
+    }
+
+    /// The tensors at a scale.
+    pub(super) fn sources(&self, scale: f64) -> Result<Vec<Source>, Failure> {
+        self.tensors.iter().map(|tensor| tensor.at(scale).map_err(Failure::refused)).collect()
+    }
+}
+
+impl TensorSource {
+    /// The tensor at a scale: long modes and the number of entries grow, as those of the benchmark suite do.
+    fn at(&self, scale: f64) -> Result<Source, String> {
+        let called = |name: &str| self.name.clone().unwrap_or_else(|| name.to_owned());
+        let generated = |name: String, text: String| Source { name, text: text.into(), is_file: false };
+        match (&self.suite, &self.generator, &self.file) {
+            (Some(name), None, None) => match suite::find(name) {
+                Some(_) => Ok(generated(called(name), format!("{name}:{scale}"))),
+                None => {
+                    let known = suite::TENSORS.iter().map(|tensor| tensor.name);
+                    Err(names::refusal(format!("no tensor `{name}` is generated"), name, known, "they are"))
+                }
+            },
+            (None, Some(generator), None) if ["uniform", "kronecker", "power-law"].contains(&generator.as_str()) => {
+                let nnz = self.nnz.ok_or("a generated tensor has `nnz`, its number of entries")?;
+                if self.shape.is_empty() {
+                    return Err("a generated tensor has a `shape`".to_owned());
+                }
+                let (shape, nnz) = suite::scaled(&self.shape, nnz, scale);
+                let shape: Vec<String> = shape.iter().map(usize::to_string).collect();
+                let text = format!("{generator}:{}:{nnz}", shape.join("x"));
+                Ok(generated(called(&text), text))
+            }
+            (None, Some(generator), None) => Err(format!("`{generator}` is none of uniform, kronecker, power-law")),
+            (None, None, Some(file)) => Ok(Source { name: called(file), text: file.into(), is_file: true }),
+            _ => Err("a tensor has one of `suite`, `generator` and `file`".to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_suites_are_good() {
+        for (name, _) in KNOWN {
+            let (description, _) = Description::load(name).unwrap_or_else(|failure| panic!("{name}: {failure}"));
+            assert_eq!(description.name, name);
+            assert!(!description.sources(0.01).unwrap().is_empty() && !description.observations.is_empty());
+        }
+        assert_eq!(Description::load("li2020").unwrap().0.tensors.len(), 15);
+    }
+
+    #[test]
+    fn wrong_descriptions_say_where() {
+        let good = r#"{"name": "a", "title": "b", "kernels": {"T": "ttv"}, "formats": ["csf"], "tensors": [TENSOR]}"#;
+        let with = |tensor: &str| Description::parse("a.json", &good.replace("TENSOR", tensor));
+        let sources =
+            with(r#"{"generator": "uniform", "shape": [2000, 10], "nnz": 100}"#).unwrap().sources(0.5).unwrap();
+        assert_eq!(sources[0].text, "uniform:1000x10:50");
+        let message = |tensor: &str| with(tensor).unwrap_err().to_string();
+        assert!(message(r#"{"suite": "irrX"}"#).contains("irrX"));
+        assert!(message(r#"{"shape": [3]}"#).contains("one of"));
+        assert!(message(r#"{"sweet": "irrS"}"#).contains("unknown field"));
+        let wrong = good.replace("TENSOR", "").replace("ttv", "tv");
+        assert!(Description::parse("a.json", &wrong).unwrap_err().to_string().contains("no kernel `tv`"));
+    }
+}

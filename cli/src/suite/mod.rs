@@ -1,0 +1,323 @@
+//! `spc suite`: a whole benchmark suite in one resumable command, and what came of it on one page.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `description` | what a suite is, as data: `descriptions/*.json` or a user's file |
+//! | `machine` | what is known of the machine |
+//! | `figures` | what was measured, as lines of JSON |
+//! | `store` | those in a file, a line as soon as it is measured |
+//! | `observe` | the papers' observations, true or false by the figures |
+//! | `averages` | means, speed-ups, scaling |
+//! | `charts`, `page` | the same for people |
+//!
+//! Kernels, tensors and clocks are those of `spc bench`.
+
+mod averages;
+mod charts;
+mod description;
+mod figures;
+mod machine;
+mod observe;
+mod page;
+mod store;
+
+use crate::bench::Look;
+use crate::bench::cases::{Choices, Setting};
+use crate::bench::data::{self, Data};
+use crate::bench::device;
+use crate::bench::timing::{Budget, Clocks};
+use crate::failure::{Failure, note};
+use crate::formats::parse_format;
+use crate::output::{self, digits};
+use crate::progress::Progress;
+use crate::run::BackendName;
+use crate::{settings, threads};
+use clap::Args;
+use description::{Description, Source};
+use figures::{Figures, Line, MachineLine, TensorLine};
+use serde_json::{Value, json};
+use spc::execute::Backend;
+use spc::io;
+use spc::measure::{Machine, caches};
+use spc_compiler::format::resolve::Definitions;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use store::{Session, Store};
+
+/// Run a benchmark suite, and report it on one page
+///
+/// A suite is a description: li2020, li2016, chen2024, phipps2019, yang2019, or a file of one's own. Figures are written as they come, a
+/// line of JSON for each case, to rows.jsonl in the folder `--out`; the same command goes on where it was stopped, if program,
+/// description and machine are the same. page.html there needs no network: tensors, machine, roofline, rates beside their
+/// rooflines, averages, speed-ups, scaling, storage, and the paper's observations, each true or false on this machine.
+#[derive(Debug, Args)]
+pub(crate) struct Suite {
+    /// The suite's name, or a file that describes one; not needed with `--merge`
+    #[arg(value_name = "NAME|FILE", required_unless_present = "merge")]
+    suite: Option<String>,
+    /// How many times larger generated tensors are than in the suite
+    #[arg(long, value_name = "FACTOR")]
+    scale: Option<f64>,
+    /// Shorter runs, small tensors, one rank and element type
+    #[arg(long)]
+    quick: bool,
+    /// Tensors of files beside those of the suite
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    tensors: Vec<PathBuf>,
+    /// Where figures and page go; the suite's name if not given
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+    /// Measure everything anew, also what is there
+    #[arg(long)]
+    fresh: bool,
+    /// The numbers of threads; 1 and as many as there are processors if not given
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    threads: Vec<NonZeroUsize>,
+    /// What runs the kernels
+    #[arg(long, value_enum)]
+    backend: Option<BackendName>,
+    /// How many seconds the runs of one kernel take together, about
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.1)]
+    budget: f64,
+    /// Measure nothing: make one report of files of figures, of several machines
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    merge: Vec<PathBuf>,
+    /// Write the page there; page.html in the folder if not given
+    #[arg(long, value_name = "FILE")]
+    page: Option<PathBuf>,
+}
+
+/// The scale of `--quick`.
+const QUICK: f64 = 0.01;
+
+impl Suite {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        if !(self.budget > 0.0 && self.budget <= 3600.0) {
+            return Err(Failure::usage("`--budget` is a number of seconds above 0, at most 3600"));
+        }
+        if let Some(scale) = self.scale.filter(|&scale| !(scale > 0.0 && scale <= 1000.0)) {
+            return Err(Failure::usage(format!("{scale} is no scale: a number above 0, at most 1000")));
+        }
+        let described = self.suite.as_deref().map(Description::load).transpose()?;
+        if !self.merge.is_empty() {
+            let description = described.map(|(description, _)| description);
+            return self.report(&store::merged(&self.merge)?, description.as_ref(), (0, 0));
+        }
+        let Some((description, text)) = described else { return Ok(()) };
+        threads::on(0, || self.measure(&description, &text)).flatten()
+    }
+
+    fn measure(&self, description: &Description, text: &str) -> Result<(), Failure> {
+        let scale = self.scale.unwrap_or(if self.quick { description.scale.min(QUICK) } else { description.scale });
+        let mut sources = description.sources(scale)?;
+        sources.extend(self.tensors.iter().map(|path| Source {
+            name: path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
+            text: path.clone().into(),
+            is_file: true,
+        }));
+        if sources.is_empty() {
+            return Err(Failure::refused("the suite has no tensors").help("`--tensors FILE` adds some"));
+        }
+        sources.iter().try_for_each(|source| data::check(&source.text))?;
+        let choices = self.choices(description)?;
+        let backend = self.backend.map_or(Backend::Native, Backend::from);
+        let (machines, device) = self.machines(backend)?;
+
+        let mut facts = machine::facts(device);
+        facts.measured = machines.iter().map(machine::measured).collect();
+        let machine = machine::name(&facts);
+        let run =
+            machine::hashed(&(machine::program(), text, &machine, scale.to_bits(), self.quick, self.budget.to_bits()));
+        let run = format!("{run:016x}");
+        let folder = self.folder();
+        std::fs::create_dir_all(&folder).map_err(|error| Failure::file(folder.display(), error))?;
+        let path = folder.join("rows.jsonl");
+        if self.fresh && path.exists() {
+            std::fs::remove_file(&path).map_err(|error| Failure::file(path.display(), error))?;
+        }
+        let session = Session {
+            run: run.clone(),
+            machine: machine.clone(),
+            backend: backend.name(),
+            labels: description.kernels.clone(),
+        };
+        let mut store = Store::open(&path, session)?;
+        let backend = backend.name().to_owned();
+        store.add(Line::Machine(MachineLine { run: run.clone(), machine: machine.clone(), backend, facts }))?;
+        let caches = caches();
+        let setting = Setting { budget: self.budget(), machines: &machines, caches: &caches };
+        for source in &sources {
+            let progress = Progress::new(format!("making {}", source.name));
+            let data = Data::load(&source.text)?.called(&source.name);
+            drop(progress);
+            store.begin(source.is_file);
+            if !store.has_tensor(&source.name) {
+                let line = tensor(&data, source, description)?;
+                store.add(Line::Tensor(TensorLine { run: run.clone(), machine: machine.clone(), ..line }))?;
+            }
+            choices.measure(&data, setting, &mut store)?;
+        }
+        self.report(&store.figures, Some(description), store.counts)
+    }
+
+    fn choices(&self, description: &Description) -> Result<Choices, Failure> {
+        let kernels: Vec<String> = description.kernels.iter().map(|(_, kernel)| kernel.clone()).collect();
+        let (mut ranks, mut elements) = (description.ranks.clone(), description.element_types());
+        if self.quick {
+            ranks.truncate(1);
+            elements.truncate(1);
+        }
+        let choices = Choices::new(&kernels, Vec::new(), &description.formats, &ranks, &elements, self.quick)?;
+        let choices = choices.run_by(Some(self.backend.map_or(Backend::Native, Backend::from)));
+        choices.check_formats()?;
+        Ok(choices)
+    }
+
+    fn budget(&self) -> Budget {
+        let clocks = Clocks::Kernel;
+        match self.quick {
+            true => Budget { time: Duration::from_secs_f64(self.budget.min(0.02)), fewest: 3, most: 50, clocks },
+            false => Budget { time: Duration::from_secs_f64(self.budget), fewest: 5, most: 1000, clocks },
+        }
+    }
+
+    /// What is measured on, and the GPU in words where it is one.
+    fn machines(&self, backend: Backend) -> Result<(Vec<Machine>, Option<String>), Failure> {
+        if backend == Backend::Cuda {
+            let (machine, name) = device::machine()?;
+            return Ok((vec![machine], Some(name)));
+        }
+        let mut numbers: Vec<usize> = self.threads.iter().map(|threads| threads.get()).collect();
+        if numbers.is_empty() {
+            let all = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+            numbers = if all > 1 { vec![1, all] } else { vec![1] };
+        }
+        let look = if self.quick { Look::Quick } else { Look::Thorough };
+        Ok((crate::bench::machines(&numbers, look)?, None))
+    }
+
+    fn folder(&self) -> PathBuf {
+        let name = self
+            .suite
+            .as_deref()
+            .map_or("suite", |name| Path::new(name).file_stem().and_then(|stem| stem.to_str()).unwrap_or(name));
+        self.out.clone().unwrap_or_else(|| PathBuf::from(name))
+    }
+
+    /// Writes the page, and says what came of it.
+    fn report(
+        &self,
+        figures: &Figures,
+        description: Option<&Description>,
+        counts: (usize, usize),
+    ) -> Result<(), Failure> {
+        if figures.rows.is_empty() {
+            let failure = Failure::refused("there are no figures to report");
+            return Err(figures.refused.iter().take(3).fold(failure, |failure, refused| {
+                failure
+                    .help(format!("{} of {} as {}: {}", refused.kernel, refused.tensor, refused.format, refused.reason))
+            }));
+        }
+        let default = || match self.out.is_some() || self.merge.is_empty() {
+            true => self.folder().join("page.html"),
+            false => PathBuf::from("page.html"),
+        };
+        let path = self.page.clone().unwrap_or_else(default);
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            std::fs::create_dir_all(folder).map_err(|error| Failure::file(folder.display(), error))?;
+        }
+        io::write_text(&path, &page::page(figures, description)?)?;
+        if settings::json() {
+            return output::print_json(as_json(figures, description, &path));
+        }
+        let above = averages::above(figures);
+        if !above.is_empty() {
+            note(format!("{} of {} rows are above their roofline; the page says why", above.len(), figures.rows.len()));
+        }
+        output::print(&as_text(figures, description, counts, &path))
+    }
+}
+
+/// What a tensor looks like.
+fn tensor(data: &Data, source: &Source, description: &Description) -> Result<TensorLine, Failure> {
+    let statistics = data.statistics()?;
+    let slices = statistics.modes.iter().map(|mode| mode.slices.count as f64).product::<f64>();
+    let definitions = Definitions::prelude();
+    let mut storage = std::collections::BTreeMap::new();
+    for format in &description.formats {
+        // What this order can't have is told with the kernels.
+        if let Ok(parsed) = parse_format(format, data.order(), &definitions)
+            && let Ok(size) = data.storage(&parsed)
+        {
+            storage.insert(format.clone(), (size.bytes(), size.units()));
+        }
+    }
+    Ok(TensorLine {
+        tensor: source.name.clone(),
+        source: source.text.to_string_lossy().into_owned(),
+        is_file: source.is_file,
+        shape: statistics.shape.clone(),
+        nnz: statistics.nnz,
+        density: statistics.density,
+        compressed_density: if slices > 0.0 { statistics.distinct as f64 / slices } else { 0.0 },
+        fibers: statistics.modes.iter().map(|mode| mode.fibers.count).collect(),
+        storage,
+        ..TensorLine::default()
+    })
+}
+
+fn as_json(figures: &Figures, description: Option<&Description>, page: &Path) -> Value {
+    let observed = observed(figures, description);
+    let observations = observed.iter().map(|(machine, says, verdict)| {
+        json!({ "machine": machine, "says": says, "holds": verdict.holds, "figures": verdict.figures })
+    });
+    json!({
+        "suite": description.map(|description| &description.name),
+        "page": page.display().to_string(),
+        "machines": figures.machines,
+        "tensors": figures.tensors,
+        "rows": figures.rows,
+        "refused": figures.refused,
+        "averages": averages::averages(&figures.rows).iter().map(averages::Average::as_json).collect::<Vec<_>>(),
+        "observations": observations.collect::<Vec<_>>(),
+    })
+}
+
+/// What each machine says of each observation.
+fn observed<'a>(figures: &Figures, description: Option<&'a Description>) -> Vec<(String, &'a str, observe::Verdict)> {
+    let observations = description.map(|description| &description.observations[..]).unwrap_or_default();
+    let mut all = Vec::new();
+    for machine in figures.machine_names() {
+        let own = figures.of_machine(machine);
+        all.extend(observations.iter().map(|one| (machine.to_owned(), one.says.as_str(), one.verdict(&own))));
+    }
+    all
+}
+
+fn as_text(figures: &Figures, description: Option<&Description>, counts: (usize, usize), page: &Path) -> String {
+    let heads = ["kernel", "format", "backend", "type", "threads", "GFLOP/s", "roofline", "cases"];
+    let mut rows = vec![heads.map(str::to_owned).to_vec()];
+    let optional = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), digits);
+    for average in averages::averages(&figures.rows) {
+        let share = average.efficiency.map_or_else(|| "-".to_owned(), |share| format!("{:.0}%", 100.0 * share));
+        let averages::Average { label, format, backend, element, threads, count, gflops, .. } = average;
+        rows.push(vec![
+            label,
+            format,
+            backend,
+            element,
+            threads.to_string(),
+            optional(gflops),
+            share,
+            count.to_string(),
+        ]);
+    }
+    let mut text = output::table(&rows, 4);
+    for (_, says, verdict) in observed(figures, description) {
+        let holds = verdict.holds.map_or("not measured", |holds| if holds { "true" } else { "false" });
+        text.push_str(&format!("{holds}: {says} ({})\n", verdict.figures));
+    }
+    let (there, added) = counts;
+    text + &format!("{there} rows were there, {added} were measured; {} says all\n", page.display())
+}
