@@ -138,9 +138,8 @@ pub(super) fn above(figures: &Figures) -> Vec<(&Row, String)> {
         match row.fits_cache_level {
         _ if row.backend == "cuda" => "the device's caches are faster than its memory, which is what was measured".to_owned(),
         Some(level) => format!(
-            "all operands fit into cache L{level} ({:.3} ms a run): what stays in registers and nearer caches from run to run is not \
-             counted, and other work on the machine while its bandwidth was measured lowers the roofline",
-            row.kernel_ms
+            "it fits into cache L{level}: what stays in registers and nearer caches from run to run is not counted, nor other work on the \
+             machine while bandwidths were measured"
         ),
         None => "the bandwidth of memory was lower while it was measured than while the kernel ran: other work on the machine".to_owned(),
     }

@@ -147,7 +147,10 @@ fn roofline(rows: &[Row], measured: &Measured, backend: &str) -> Drawn<Picture> 
             .bold_line_style(COLOURS[6].mix(0.25))
             .light_line_style(COLOURS[6].mix(0.0))
             .draw()?;
-        for point in measured.points.iter().take(1).chain(measured.points.iter().skip(1).last()) {
+        let ends = measured.points.iter().take(1).chain(measured.points.iter().skip(1).last());
+        for (number, point) in ends.enumerate() {
+            // The nearest cache is named above its line, main memory below.
+            let aside = if number == 0 { (-150, -18) } else { (6, 6) };
             let bandwidth = point.triad.max(point.read);
             let ridge = (peak / bandwidth).clamp(x.start, x.end);
             let roof = [x.start, ridge, x.end].map(|x| (x, (x * bandwidth).min(peak)));
@@ -156,7 +159,7 @@ fn roofline(rows: &[Row], measured: &Measured, backend: &str) -> Drawn<Picture> 
                 chart.backend_coord(&((x.start * ridge).sqrt(), ((x.start * ridge).sqrt() * bandwidth).max(y.start)));
             root.draw(&Text::new(
                 format!("{} GB/s, {}", digits(bandwidth), bytes(point.footprint)),
-                (at.0 + 6, at.1 + 4),
+                (at.0 + aside.0, at.1 + aside.1),
                 ("sans-serif", 14),
             ))?;
         }

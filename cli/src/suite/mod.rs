@@ -97,7 +97,7 @@ impl Suite {
             return Err(Failure::usage("`--budget` is a number of seconds above 0, at most 3600"));
         }
         if let Some(scale) = self.scale.filter(|&scale| !(scale > 0.0 && scale <= 1000.0)) {
-            return Err(Failure::usage(format!("{scale} is no scale: a number above 0, at most 1000")));
+            return Err(Failure::refused(format!("{scale} is no scale: a number above 0, at most 1000")));
         }
         let described = self.suite.as_deref().map(Description::load).transpose()?;
         if !self.merge.is_empty() {

@@ -15,6 +15,7 @@ mod language;
 mod memory;
 mod plans;
 mod run;
+mod suite;
 mod test;
 
 use std::path::{Path, PathBuf};

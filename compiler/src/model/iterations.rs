@@ -122,8 +122,12 @@ impl<'a> Iterations<'a> {
     }
 
     fn of_result(&self, variable: IndexVariable, target: &Access) -> Option<f64> {
-        let is_appended = self.kernel.tensor(target.tensor).kind == TensorKind::Output(OutputStructure::Appended);
-        if is_appended { self.children(variable, target) } else { None }
+        match &self.kernel.tensor(target.tensor).kind {
+            TensorKind::Output(OutputStructure::Appended | OutputStructure::Shared { .. }) => {
+                self.children(variable, target)
+            }
+            _ => None,
+        }
     }
 
     fn of_expr(&self, variable: IndexVariable, expr: &Expr, workspace: Option<(TensorId, Option<f64>)>) -> Option<f64> {
