@@ -40,4 +40,30 @@ fn a_kernel_runs_on_a_gpu() -> Result<(), Skip> {
     Ok(())
 }
 
-spc_tests::tests! { a_kernel_runs_on_a_gpu }
+/// The same rows as the processor's, in the same folder; the page says what emulated times are worth.
+fn a_suite_runs_on_a_gpu() -> Result<(), Skip> {
+    const SUITE: &str = r#"{
+      "name": "mine", "title": "One kernel", "kernels": {"TTV": "ttv"}, "formats": ["csf"],
+      "tensors": [{"generator": "uniform", "shape": [20, 30, 25], "nnz": 400, "name": "u"}]
+    }"#;
+    let installed = Installed::new()?;
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("mine.json"), SUITE).expect("a file");
+    let spc = |arguments: &[&str]| -> String {
+        let mut command = installed.command(env!("CARGO_BIN_EXE_spc"));
+        let output = command.current_dir(folder.path()).args(arguments).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+    };
+    let suite = ["suite", "mine.json", "--quick", "--scale", "1", "--budget", "0.001", "--out", "o"];
+    spc(&[&suite[..], &["--threads", "1"]].concat());
+    assert_has(&spc(&[&suite[..], &["--backend", "cuda"]].concat()), &["3 rows were there, 3 were measured"]);
+    let page = std::fs::read_to_string(folder.path().join("o/page.html")).expect("a page");
+    assert_has(&page, &["times mean nothing", "GPU over all threads", "Emulation 0", "Roofline, cuda"]);
+    let bench = ["bench", "uniform:20x30:50", "--kernel", "spmv", "--quick", "--budget", "0.001", "--backend", "cuda", "--json"];
+    let said = spc(&bench);
+    assert_has(&said, &["times mean nothing", "\"backend\":\"cuda\""]);
+    Ok(())
+}
+
+spc_tests::tests! { a_kernel_runs_on_a_gpu, a_suite_runs_on_a_gpu }
