@@ -57,9 +57,24 @@ impl<'a> Iterations<'a> {
         }
         let extent = self.extents[declared.extent];
         match self.of_statement(variable, body) {
+            Some(entries) if self.comes_again(variable) => (entries, true),
             Some(entries) => (entries.min(extent), true),
             None => (extent, false),
         }
+    }
+
+    /// Whether a coordinate occurs again and again in an operand that is walked, as those of blocks in Morton order do.
+    fn comes_again(&self, variable: IndexVariable) -> bool {
+        let mut found = false;
+        self.kernel.body.for_each_read(&mut |access| {
+            let format = &self.kernel.tensor(access.tensor).format;
+            let depth = levels(self.kernel, access).iter().position(|&other| other == variable);
+            found |= depth.is_some_and(|depth| {
+                let level = format.levels[depth].format;
+                !level.unique() && !level.ordered() && !is_located(level) && !is_probed(level)
+            });
+        });
+        found
     }
 
     /// At how many coordinates under a parent a statement does something; `None`: at each.
