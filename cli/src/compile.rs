@@ -75,6 +75,8 @@ enum Stage {
     Ir,
     /// Rust
     Rust,
+    /// C11 with OpenMP, which needs no run time; with `-o k.c` also its header `k.h`
+    C,
     /// CUDA C
     Cuda,
     /// What the host does to run CUDA C: memory, launches, scans
@@ -158,6 +160,9 @@ impl Compile {
             }
             Stage::Schedule => vec![schedule::text(&compile(program)?.record())],
             Stage::Concrete => program.kernels.iter().map(concrete::Kernel::to_string).collect(),
+            Stage::C => {
+                vec![backend::c::unit(compile(program)?.kernels.iter().map(|compiled| &compiled.kernel)).source]
+            }
             _ => {
                 let text = |compiled: &Compiled| match stage {
                     Stage::Lattice => Ok(compiled.lattices.join("\n")),

@@ -11,6 +11,7 @@
 //! | `complex` | complex numbers for the library; compiled only there |
 //! | `library` | the library's side: memory, threads and panics; compiled only there |
 //! | `host` | the host's side |
+//! | `c` | the same by a C compiler, from what the C backend prints |
 //!
 //! A kernel's own text is safe Rust, which the compiler enforces (it lies in a file of its own, in a module that forbids unsafe
 //! code). So what this folder has to get right is
@@ -20,6 +21,7 @@
 
 #[allow(unreachable_pub, reason = "public in the crate of the helpers")]
 mod abi;
+mod c;
 #[cfg(test)]
 #[allow(unreachable_pub)]
 mod complex;
