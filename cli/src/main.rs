@@ -23,6 +23,7 @@ mod progress;
 mod run;
 mod settings;
 mod source;
+mod standalone;
 mod test;
 mod threads;
 

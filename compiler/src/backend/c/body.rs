@@ -249,6 +249,7 @@ impl Printer<'_> {
         } else {
             let known = self.namer.name(&format!("{name}_length"));
             self.line(&format!("const size_t {known} = {text};"));
+            self.counted.push(known.clone());
             known
         };
         self.lengths.insert(array, text);

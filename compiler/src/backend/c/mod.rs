@@ -55,7 +55,7 @@ pub fn unit<'a>(kernels: impl IntoIterator<Item = &'a Verified<Kernel>>) -> Unit
         code += &format!("\n{comment}{signature} {{\n");
         printer.depth = 1;
         printer.block(&kernel.body);
-        code += &printer.out;
+        code += &printer.finished();
         code += "}\n";
         functions.push(name);
     }
@@ -98,10 +98,14 @@ struct Printer<'a> {
     /// How many elements arrays have that are no vectors.
     lengths: BTreeMap<ArrayId, String>,
     variables: BTreeMap<VariableId, String>,
+    /// The names of each parameter: of the array and of its length.
+    given: BTreeMap<ArrayId, Vec<String>>,
     /// What never holds NaN.
     ordered: Ordered,
     /// For each block around, what frees what it made.
     made: Vec<Vec<String>>,
+    /// Lengths that were computed for what may come, and may not be used.
+    counted: Vec<String>,
     out: String,
     depth: usize,
 }
@@ -118,16 +122,20 @@ impl<'a> Printer<'a> {
             dimensions.insert(DimensionId(number), namer.name(&format!("{}_extent", dimension.name)));
         }
         let mut arrays = BTreeMap::new();
-        let mut lengths = BTreeMap::new();
+        let (mut lengths, mut given) = (BTreeMap::new(), BTreeMap::new());
         for (id, array) in kernel.parameters() {
             let name = namer.name(&array.name);
+            let mut names = vec![name.clone()];
             let held = match header::access(kernel, array.role) {
                 header::Access::Append => Held::Vector(format!("(*{name})")),
                 _ => {
-                    lengths.insert(id, namer.name(&format!("{name}_length")));
+                    let length = namer.name(&format!("{name}_length"));
+                    lengths.insert(id, length.clone());
+                    names.push(length);
                     Held::Elements(name)
                 }
             };
+            given.insert(id, names);
             arrays.insert(id, held);
         }
         Self {
@@ -138,8 +146,10 @@ impl<'a> Printer<'a> {
             arrays,
             lengths,
             variables: BTreeMap::new(),
+            given,
             ordered: Ordered::of(kernel),
             made: Vec::new(),
+            counted: Vec::new(),
             out: String::new(),
             depth: 0,
         }
@@ -166,6 +176,30 @@ impl<'a> Printer<'a> {
         }
         let all = if all.is_empty() { "void".to_owned() } else { all.join(",\n    ") };
         format!("void {name}(\n    {all}\n)")
+    }
+
+    /// The body, without lengths that nothing uses; parameters that it does not use are named, so that compilers do not warn.
+    fn finished(&self) -> String {
+        let uses = |name: &str, text: &str| {
+            let is_of_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            text.split(|c| !is_of_word(c)).filter(|word| *word == name).count()
+        };
+        let mut text = String::new();
+        for line in self.out.lines() {
+            let unused =
+                |name: &String| line.contains(&format!("const size_t {name} = ")) && uses(name, &self.out) == 1;
+            if !self.counted.iter().any(unused) {
+                text += line;
+                text.push('\n');
+            }
+        }
+        let extents =
+            self.dimensions.iter().filter(|(id, _)| !matches!(self.kernel.dimension(**id).size, Size::Constant(_)));
+        let arrays = self.kernel.parameters().filter_map(|(id, _)| self.given.get(&id));
+        let names = extents.map(|(_, name)| name).chain(arrays.flatten());
+        let unused: String =
+            names.filter(|name| uses(name, &text) == 0).map(|name| format!(" (void){name};")).collect();
+        if unused.is_empty() { text } else { format!("   {unused}\n{text}") }
     }
 
     fn line(&mut self, text: &str) {

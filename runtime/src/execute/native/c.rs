@@ -17,10 +17,10 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// The longest that a C compiler may take.
-const LIMIT: Duration = Duration::from_secs(600);
+pub(super) const LIMIT: Duration = Duration::from_secs(600);
 
 /// How a library is made that is loaded while a program runs. Its functions call each other, whatever the program has under these names.
-const LIBRARY: [&str; 3] = ["-shared", "-fPIC", "-Wl,-Bsymbolic"];
+pub(super) const LIBRARY: [&str; 3] = ["-shared", "-fPIC", "-Wl,-Bsymbolic"];
 
 /// What the host and a kernel hand to each other: `abi.rs` in C.
 const ABI: &str = include_str!("c.h");
