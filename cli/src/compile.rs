@@ -4,10 +4,12 @@ use crate::arguments::{KernelArguments, dimension};
 use crate::failure::Failure;
 use crate::planning::PlanArguments;
 use crate::source::Source;
+use crate::standalone::{self, Form};
 use crate::{names, output, settings};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use spc::cuda::{self, Nvrtc, NvrtcError};
+use spc::execute::standalone::LibraryKind;
 use spc_compiler::ir::Size;
 use spc_compiler::schedule;
 use spc_compiler::{Compiled, backend, concrete, notation};
@@ -75,6 +77,14 @@ enum Stage {
     Ir,
     /// Rust
     Rust,
+    /// C11 with OpenMP, which needs no run time; with `-o k.c` also its header `k.h`
+    C,
+    /// A static library of the C code by the machine's C compiler, and its header; with `-o libk.a`
+    Staticlib,
+    /// The same as a shared library; with `-o libk.so`
+    Cdylib,
+    /// A crate of the Rust code, which builds with rayon alone; with `-o FOLDER`
+    Crate,
     /// CUDA C
     Cuda,
     /// What the host does to run CUDA C: memory, launches, scans
@@ -96,6 +106,9 @@ impl Compile {
         }
         let target = if is_for_gpu { concrete::Target::Gpu } else { concrete::Target::Cpu };
         let source = Source::load(&self.kernel)?;
+        if matches!(stage, Stage::C | Stage::Staticlib | Stage::Cdylib | Stage::Crate) {
+            return self.standalone(stage, &source);
+        }
         let mut texts = Vec::new();
         if stage == Stage::Syntax {
             texts.push(source.syntax.clone());
@@ -141,14 +154,9 @@ impl Compile {
         if stage == Stage::Notation {
             return Ok(format!("{kernel}\n"));
         }
-        let deterministic = self.deterministic;
-        let options = schedule::Options { target, deterministic, ..schedule::Options::default() };
         let planned = self.plan.by_text(kernel, &self.dimensions);
         let whole = planned.as_ref().map_or(kernel, |(planned, _)| &planned.kernel);
-        let mut program = schedule::schedule(whole, options).map_err(|problems| source.refuse(problems))?;
-        for (name, extent) in &self.dimensions {
-            fix_extent(&mut program, name, *extent)?;
-        }
+        let program = self.scheduled(whole, target, source)?;
         let compile = |program| spc_compiler::compile(program).map_err(|problems| source.refuse(problems));
         let texts: Vec<String> = match stage {
             // The directives are for the statements of the plan.
@@ -158,6 +166,9 @@ impl Compile {
             }
             Stage::Schedule => vec![schedule::text(&compile(program)?.record())],
             Stage::Concrete => program.kernels.iter().map(concrete::Kernel::to_string).collect(),
+            Stage::C => {
+                vec![backend::c::unit(compile(program)?.kernels.iter().map(|compiled| &compiled.kernel)).source]
+            }
             _ => {
                 let text = |compiled: &Compiled| match stage {
                     Stage::Lattice => Ok(compiled.lattices.join("\n")),
@@ -180,6 +191,51 @@ impl Compile {
 }
 
 impl Compile {
+    /// The loops of a kernel, with the extents that were given.
+    fn scheduled(
+        &self,
+        kernel: &notation::Kernel,
+        target: concrete::Target,
+        source: &Source,
+    ) -> Result<schedule::Program, Failure> {
+        let options = schedule::Options { target, deterministic: self.deterministic, ..schedule::Options::default() };
+        let mut program = schedule::schedule(kernel, options).map_err(|problems| source.refuse(problems))?;
+        for (name, extent) in &self.dimensions {
+            fix_extent(&mut program, name, *extent)?;
+        }
+        Ok(program)
+    }
+
+    /// All kernels as files that stand for themselves.
+    fn standalone(&self, stage: Stage, source: &Source) -> Result<(), Failure> {
+        let mut all: Vec<Compiled> = Vec::new();
+        for kernel in &source.kernels {
+            let compiled = spc::execute::with_stack_for(kernel, || {
+                let planned = self.plan.by_text(kernel, &self.dimensions);
+                let whole = planned.as_ref().map_or(kernel, |(planned, _)| &planned.kernel);
+                let program = self.scheduled(whole, concrete::Target::Cpu, source)?;
+                spc_compiler::compile(program).map_err(|problems| source.refuse(problems))
+            })?;
+            all.extend(compiled.kernels);
+        }
+        let path = self.output.as_deref().filter(|path| path.as_os_str() != "-");
+        let form = match stage {
+            Stage::Staticlib => Form::Library(LibraryKind::Static),
+            Stage::Cdylib => Form::Library(LibraryKind::Shared),
+            Stage::Crate => Form::Crate,
+            _ => Form::Source,
+        };
+        let kernels: Vec<&str> = source.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
+        let files = if self.check { Vec::new() } else { standalone::write(form, &all, path)? };
+        if settings::json() {
+            let stage = stage.to_possible_value().map(|stage| stage.get_name().to_owned());
+            return output::print_json(json!({
+                "kernels": kernels, "stage": stage, "files": files, "warnings": source.warnings_as_json(),
+            }));
+        }
+        Ok(())
+    }
+
     fn for_device(&self, compiled: &Compiled) -> Result<backend::cuda::Module, Failure> {
         for_device(
             compiled,

@@ -24,6 +24,7 @@ mod run;
 mod settings;
 mod source;
 mod suite;
+mod standalone;
 mod test;
 mod threads;
 

@@ -75,3 +75,21 @@ fn library(build: NativeBuild, programs: &[&Program]) -> Result<Vec<Chain>, Skip
         |program: &&Program| Chain::of_links(program, executables.by_ref().take(program.kernels.len()).collect());
     Ok(programs.iter().map(chain).collect())
 }
+
+/// Programs by the machine's C compiler, from what the C backend prints.
+///
+/// # Errors
+/// There is no C compiler.
+///
+/// # Panics
+/// When the compiler refuses the text of one.
+pub fn compile_c(programs: &[&Program]) -> Result<Vec<Chain>, Skip> {
+    let kernels = programs.iter().flat_map(|program| &program.kernels).map(|compiled| compiled.kernel.clone());
+    let mut executables = match Executable::by_c_compiler(kernels.collect()) {
+        Err(NativeError::NoCCompiler { .. }) => return Err(Skip::without_cpp()),
+        other => other.unwrap_or_else(|error| panic!("{error}")).into_iter(),
+    };
+    let chain =
+        |program: &&Program| Chain::of_links(program, executables.by_ref().take(program.kernels.len()).collect());
+    Ok(programs.iter().map(chain).collect())
+}

@@ -96,6 +96,12 @@ fn compile(cases: &[Case]) -> Result<Vec<(Ready, Chain)>, Skip> {
     Ok(all.into_iter().zip(chains).collect())
 }
 
+fn compile_c(cases: &[Case]) -> Result<Vec<(Ready, Chain)>, Skip> {
+    let all: Vec<Ready> = cases.iter().map(ready).collect();
+    let chains = native::compile_c(&all.iter().map(|ready| &ready.program).collect::<Vec<_>>())?;
+    Ok(all.into_iter().zip(chains).collect())
+}
+
 fn is_refused(case: &Case) {
     match Ready::new(case) {
         Err(Stop::Refused { codes, message }) => {
@@ -144,4 +150,6 @@ pub(crate) fn tests(suite: &mut Suite) {
     }
     let cases = chosen(suite, "native", NATIVE_SHARE);
     Batch::add_all(suite, "native", &cases, BATCH, compile, |(ready, chain)| ready.run(chain));
+    let cases = chosen(suite, "c", NATIVE_SHARE);
+    Batch::add_all(suite, "c", &cases, BATCH, compile_c, |(ready, chain)| ready.run(chain));
 }

@@ -138,6 +138,15 @@ impl Executable {
         Ok(kernels.into_iter().zip(natives).map(|((kernel, _), native)| Self::of_native(kernel, native)).collect())
     }
 
+    /// Kernels that the machine's C compiler makes of what the C backend prints: one library.
+    ///
+    /// # Errors
+    /// When there is no C compiler, or it refuses the text.
+    pub fn by_c_compiler(kernels: Vec<Verified<Kernel>>) -> Result<Vec<Self>, NativeError> {
+        let natives = NativeKernel::compile_c(&kernels.iter().collect::<Vec<_>>())?;
+        Ok(kernels.into_iter().zip(natives).map(|(kernel, native)| Self::of_native(kernel, native)).collect())
+    }
+
     /// A kernel that the interpreter runs.
     pub fn interpreted(kernel: Verified<Kernel>) -> Self {
         Self { kernel, native: None, device: None, options: Options::default() }

@@ -89,7 +89,7 @@ pub use kernel::{Argument, Input, Kernel, KernelBuilder, Link, Outputs, Targets}
 #[doc(hidden)]
 pub use native::NativeBuild;
 #[cfg(feature = "compile")]
-pub use native::{NativeError, NativeKernel};
+pub use native::{NativeError, NativeKernel, standalone};
 #[cfg(feature = "compile")]
 pub use options::{Planning, ProgramOptions};
 pub use processor::{Vectors, most_vectors, vectors};

@@ -254,6 +254,15 @@ pub fn write_text(path: impl AsRef<Path>, text: &str) -> Result<(), WriteError> 
     write::to_file(path.as_ref(), false, |out| out.write_all(text.as_bytes()))
 }
 
+/// Writes bytes to a file, whole or not at all.
+///
+/// # Errors
+/// When the file can't be written.
+#[doc(hidden)]
+pub fn write_bytes(path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), WriteError> {
+    write::to_file(path.as_ref(), false, |out| out.write_all(bytes))
+}
+
 /// Writes a tensor as a file of a kind.
 fn write_tensor_as(file_type: FileType, out: &mut dyn Write, tensor: &AnyTensor) -> io::Result<()> {
     fn text<T: Value>(file_type: FileType, out: &mut dyn Write, tensor: &AnyTensor) -> io::Result<()> {

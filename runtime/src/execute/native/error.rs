@@ -12,6 +12,12 @@ pub enum NativeError {
         /// What was looked for.
         looked: String,
     },
+    /// There is no C compiler.
+    #[error("there is no C compiler: looked for {looked}; install one, or name it in CC")]
+    NoCCompiler {
+        /// What was looked for.
+        looked: String,
+    },
     /// The compiler refused the kernel's text, or could not run.
     #[error("`{}` can't compile the kernel:\n{output}", compiler.display())]
     Compile {

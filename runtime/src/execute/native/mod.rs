@@ -12,6 +12,8 @@
 //! | `complex` | complex numbers for the library; compiled only there |
 //! | `library` | the library's side: memory, threads and panics; compiled only there |
 //! | `host` | the host's side |
+//! | `c` | the same by a C compiler, from what the C backend prints |
+//! | `standalone` | libraries and crates of kernels that need nothing of this crate |
 //!
 //! A kernel's own text is safe Rust, which the compiler enforces (it lies in a file of its own, in a module that forbids unsafe
 //! code). So what this folder has to get right is
@@ -22,6 +24,7 @@
 #[allow(unreachable_pub, reason = "public in the crate of the helpers")]
 mod abi;
 mod batch;
+mod c;
 #[cfg(test)]
 #[allow(unreachable_pub)]
 mod complex;
@@ -31,6 +34,7 @@ mod host;
 mod load;
 mod process;
 mod rustc;
+pub mod standalone;
 #[cfg(test)]
 mod tests;
 mod text;

@@ -18,7 +18,7 @@ pub(super) fn entry(place: usize) -> String {
 pub(super) const VERSION: &str = "spc_kernel_version";
 
 const ABI: &str = include_str!("abi.rs");
-const COMPLEX: &str = include_str!("complex.rs");
+pub(super) const COMPLEX: &str = include_str!("complex.rs");
 const LIBRARY: &str = include_str!("library.rs");
 
 /// The crate that all kernels use.
