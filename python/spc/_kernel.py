@@ -175,13 +175,12 @@ class Kernel:
         if float in numbers and dtype.kind in "iub":
             dtype = np.dtype(np.float64)
         element = _convert.element(dtype)
-        for name, value in zip(self.inputs, inputs):
+        for name in [*self.inputs, *self.results]:
             if name not in formats:
-                formats[name] = f"{_split(self._formats.get(name, ''))[0] or element} dense"
-        for name in self.results:
-            stated, format = _split(self._formats.get(name, "dense"))
-            formats[name] = f"{stated or element} {format}"
-        return list(formats.items())
+                stated, format = _split(self._formats.get(name, "dense"))
+                formats[name] = f"{stated or element} {format}"
+        # A number has no format, only an element type.
+        return [(name, format if self._declared[name][2] else format.split()[0]) for name, format in formats.items()]
 
     def _any(self) -> _native.Kernel:
         """The kernel of the last call, or for the formats that were declared."""
