@@ -71,12 +71,6 @@ class Kernel:
         self.results: list[str] = probe.results
         self._declared = {name: (element, format, order) for name, element, format, order in probe.declared}
         self._places = {name: place for place, name in enumerate(self.inputs)}
-        unknown = [name for name in formats if name not in self._declared]
-        if unknown:
-            raise TypeError(f"there is no tensor {unknown[0]!r}: the kernel has {', '.join(self._declared)}")
-        self.warnings: list[str] = probe.warnings
-        for warning in self.warnings:
-            warnings.warn(warning, stacklevel=3)
 
     def __call__(self, *args: Any, out: Any = None, **named: Any) -> Any:
         if named:
@@ -153,6 +147,8 @@ class Kernel:
             if kernel is None:
                 formats = [] if self._is_whole else self._formats_for(inputs)
                 kernel = _native.Kernel(self._text, formats, self._dimensions, self._backend, self._deterministic)
+                for warning in kernel.warnings:
+                    warnings.warn(warning, stacklevel=4)
                 if kernel.fallback is not None:
                     _tell(kernel.fallback)
                 self._compiled[key] = kernel

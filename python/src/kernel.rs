@@ -190,11 +190,15 @@ impl Kernel {
     /// Of each input and result the name, the element type, the format and the order.
     #[getter]
     fn declared(&self) -> Vec<(String, &'static str, String, usize)> {
-        let tensors = &self.kernel.compiled().declarations.tensors;
+        let compiled = self.kernel.compiled();
         let told = |tensor: &spc_compiler::ir::Tensor| {
-            (tensor.name.clone(), tensor.element.name(), tensor.format.to_string(), tensor.format.order)
+            let format = tensor.delivered.as_ref().unwrap_or(&tensor.format);
+            (tensor.name.clone(), tensor.element.name(), format.to_string(), format.order)
         };
-        let named = |name: &str| tensors.iter().find(|tensor| tensor.name == name);
+        // Results are tensors of the kernels that make them.
+        let of_kernels = || compiled.kernels.iter().flat_map(|compiled| &compiled.kernel.tensors);
+        let tensors = || compiled.declarations.tensors.iter().chain(of_kernels());
+        let named = |name: &str| tensors().find(|tensor| tensor.name == name);
         self.kernel.inputs().chain(self.kernel.results()).filter_map(named).map(told).collect()
     }
 

@@ -22,6 +22,8 @@ def matrix(rng, shape=(12, 18), density=0.3, dtype="float64", format="csr", inde
         dense = dense * (1 + 2j)
     made = scipy.sparse.coo_array(dense)
     made = made.tobsr(blocksize=(3, 2)) if format == "bsr" else made.asformat(format)
+    if format == "bsr":
+        made.sort_indices()
     if format == "coo":
         made = scipy.sparse.coo_array((made.data, tuple(array.astype(index) for array in made.coords)), shape=shape)
     elif format == "dia":

@@ -52,7 +52,7 @@ def test_wrong_calls(rng):
     ]:
         with pytest.raises(kind, match=message):
             call()
-    with pytest.raises(TypeError, match="no tensor 'B'"):
+    with pytest.raises(SyntaxError, match="no tensor `B`"):
         spc.kernel("y(i) = A(i,j) * x(j)", B="csr")
 
 
@@ -72,7 +72,7 @@ def test_declared_formats_convert(rng):
     spmv = spc.kernel("y(i) = A(i,j) * x(j)", A="csr")
     a, x = matrix(rng, format="csc"), rng.random(18)
     np.testing.assert_allclose(spmv(a, x), a @ x)
-    np.testing.assert_allclose(spmv(matrix(rng, index="int64").astype("float32"), x.astype("float32")).dtype, np.dtype("float32"))
+    assert spmv(matrix(rng, index="int64").astype("float32"), x.astype("float32")).dtype == np.dtype("float32")
 
 
 def test_whole_kernels_and_several_results(rng):
