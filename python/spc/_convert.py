@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from typing import Any
 
@@ -123,12 +122,11 @@ def _compressed(matrix: Any, layout: str, shape: list[int], duplicates: str) -> 
     if len(indices) != count and 0 <= count <= min(len(indices), len(data)):
         indices, data = indices[:count], data[:count]
     levels = [(None, None), (indptr, indices)]
-    if duplicates == "refuse" or matrix.has_canonical_format or _is_small_or_sorted(matrix):
-        try:
-            return _native.Storage.of_arrays(shape, text, levels, data)
-        except ValueError:
-            if duplicates == "refuse" or not _is_shuffled(matrix):
-                raise
+    try:
+        return _native.Storage.of_arrays(shape, text, levels, data)
+    except ValueError:
+        if duplicates == "refuse" or not _is_shuffled(matrix):
+            raise
     said(f"the indices of the {layout} matrix are not sorted, or occur twice, and are copied in each call: call "
          "sum_duplicates() on it to do that once")
     matrix = matrix.copy()
@@ -136,10 +134,6 @@ def _compressed(matrix: Any, layout: str, shape: list[int], duplicates: str) -> 
     indptr, indices = _same(matrix.indptr, matrix.indices)
     levels = [(None, None), (indptr, indices)]
     return _native.Storage.of_arrays(shape, text, levels, matrix.data)
-
-
-def _is_small_or_sorted(matrix: Any) -> bool:
-    return True
 
 
 def _is_shuffled(matrix: Any) -> bool:
@@ -239,11 +233,6 @@ def _torch(tensor: Any, duplicates: str) -> _native.Storage:
     raise TypeError(f"a torch tensor of layout {tensor.layout} is none that spc reads: convert it with to_sparse_csr()")
 
 
-def array_of(storage: _native.Storage, exported: Any) -> np.ndarray:
-    """An array of a tensor, in its memory."""
-    return np.asarray(memoryview(exported))
-
-
 def numpy_of(storage: _native.Storage) -> np.ndarray:
     """A tensor as an array: in its memory if it is dense in the order of the modes."""
     shape = storage.shape
@@ -265,15 +254,22 @@ def scipy_of(storage: _native.Storage) -> Any:
         made = scipy.sparse.csr_array((_values(storage), *_indices(storage, 1)), shape=shape, copy=False)
     elif len(shape) == 2 and plain in ("(i, j) -> [j: dense, i: compressed]", "(i1, i2) -> [i2: dense, i1: compressed]"):
         made = scipy.sparse.csc_array((_values(storage), *_indices(storage, 1)), shape=shape, copy=False)
-    elif len(shape) == 2 and "singleton" not in text:
-        return scipy_of(storage.convert("csr"))
     else:
-        if "singleton" not in text and len(shape) > 1:
-            storage = storage.convert("coo")
+        if not _is_coordinates(text, len(shape)):
+            return scipy_of(storage.convert("csr" if len(shape) == 2 else "coo" if len(shape) > 1 else "csf"))
         coordinates = tuple(np.asarray(memoryview(storage.coordinates(level))) for level in range(len(shape)))
         made = scipy.sparse.coo_array((_values(storage), coordinates), shape=shape, copy=False)
     made.has_canonical_format = True
     return made
+
+
+def _is_coordinates(format: str, order: int) -> bool:
+    """Whether there is an array of coordinates for each mode, with an element for each entry."""
+    if order == 1:
+        return format.startswith("[compressed")
+    wide = format.replace("u64, pos = u64", "u64").replace("nonunique, u64", "nonunique").replace("singleton(u64)", "singleton")
+    levels = ["compressed(nonunique)", *["singleton(nonunique)"] * (order - 2), "singleton"]
+    return wide == f"[{', '.join(levels)}]"
 
 
 def _values(storage: _native.Storage) -> np.ndarray:
@@ -303,8 +299,3 @@ def torch_of(storage: _native.Storage) -> Any:
         return torch.sparse_csc_tensor(part(made.indptr), part(made.indices), part(made.data), size=made.shape)
     coordinates = np.stack([np.asarray(array, dtype=np.int64) for array in made.coords])
     return torch.sparse_coo_tensor(torch.from_numpy(coordinates), part(made.data), size=made.shape, is_coalesced=True)
-
-
-def has_torch() -> bool:
-    """Whether torch is there and in use."""
-    return "torch" in sys.modules

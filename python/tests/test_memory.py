@@ -73,8 +73,8 @@ def test_a_lent_array_cannot_be_resized_meanwhile():
     values = np.ones(4)
     made = spc.tensor(values)
     with pytest.raises(ValueError):
-        values.resize(10, refcheck=False)
-        raise ValueError("NumPy lets arrays be resized that are exported") if made.values.size != 4 else AssertionError
+        values.resize(10)
+    assert made.values.sum() == 4
 
 
 def test_threads(rng):
@@ -148,7 +148,8 @@ print("done")
 
 def test_interrupts():
     program = """
-import numpy as np, spc
+import numpy as np, signal, spc
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell may have had ignored
 f = spc.kernel("s = A(i,j) * B(j,k) * C(k,l)", backend="interpreter")
 a = np.ones((150, 150))
 print("begins", flush=True)
@@ -163,9 +164,12 @@ import os; os._exit(0)
     time.sleep(0.3)
     start = time.monotonic()
     run.send_signal(signal.SIGINT)
-    assert run.stdout.readline() == "interrupted\n"
-    assert time.monotonic() - start < 2
-    run.wait()
+    try:
+        said, _ = run.communicate(timeout=30)
+    finally:
+        run.kill()
+    assert said == "interrupted\n"
+    assert time.monotonic() - start < 5
 
 
 def test_without_a_compiler_it_is_said_once(tmp_path):
