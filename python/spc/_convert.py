@@ -235,10 +235,13 @@ def _torch(tensor: Any, duplicates: str) -> _native.Storage:
 
 def numpy_of(storage: _native.Storage) -> np.ndarray:
     """A tensor as an array: in its memory if it is dense in the order of the modes."""
-    shape = storage.shape
-    if not storage.is_dense or storage.format != ("[" + ", ".join(["dense"] * len(shape)) + "]"):
+    shape = storage.plain_shape
+    if shape is None:
         storage = storage.convert("dense")
-    values = np.asarray(memoryview(storage.values()))
+        shape = storage.shape
+    values = np.asarray(storage.values())
+    if len(shape) == 1 and values.dtype.char != "H":
+        return values
     if storage.element == "bf16":
         values = (values.astype(np.uint32) << 16).view(np.float32)
     return values.reshape(shape)

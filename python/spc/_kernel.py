@@ -215,7 +215,7 @@ def _narrow(format: str) -> str:
 
 def _given(storage: _native.Storage) -> Any:
     """A result as users get it."""
-    if not storage.is_dense:
+    if storage.plain_shape is None and not storage.is_dense:
         return Tensor(storage)
     array = _convert.numpy_of(storage)
     return array[()] if array.ndim == 0 else array

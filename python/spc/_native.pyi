@@ -11,6 +11,7 @@ class Storage:
     format: str
     element: str
     is_dense: bool
+    plain_shape: list[int] | None
     nnz: int
     nbytes: int
     @staticmethod

@@ -252,6 +252,14 @@ impl Storage {
         self.0.format().is_dense()
     }
 
+    /// The shape of a tensor that is dense in the order of its modes.
+    #[getter]
+    fn plain_shape(&self) -> Option<Vec<usize>> {
+        let format = self.0.format();
+        let is_plain = format.is_dense() && (format.order < 2 || *format == Format::dense(format.order));
+        is_plain.then(|| self.0.shape().to_vec())
+    }
+
     #[getter]
     fn nnz(&self) -> usize {
         self.0.nnz()
