@@ -84,6 +84,20 @@ impl AnyTensor {
         Ok(tensor)
     }
 
+    /// The same without a look at the arrays, for one who knows that [`from_parts`](Self::from_parts) took arrays with the same
+    /// elements: a binding that is called with one matrix again and again.
+    ///
+    /// # Safety
+    /// `from_parts` would accept the parts.
+    pub unsafe fn from_known_parts(
+        shape: Vec<usize>,
+        format: Format,
+        levels: Vec<LevelArrays>,
+        values: Values,
+    ) -> Self {
+        Self::from_parts_trusted(shape, format, levels, values)
+    }
+
     /// A tensor of arrays that are right because of how they came about: checked in debug builds only.
     pub(crate) fn from_parts_trusted(
         shape: Vec<usize>,

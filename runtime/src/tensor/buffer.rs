@@ -49,9 +49,12 @@ struct Foreign<T> {
     first: NonNull<T>,
     /// What keeps the memory; where it is only borrowed, nothing.
     owner: Option<Arc<dyn Any + Send + Sync>>,
+    /// Whether it was lent to be written to: then nobody else has it.
+    is_lent: bool,
 }
 
-// SAFETY: the elements are only read, as through a `&[T]`, and the owner may go to another thread.
+// SAFETY: the elements are read as through a `&[T]`, or are this one's alone as behind a `Box<[T]>`; the owner may go to another
+// thread.
 unsafe impl<T: Sync> Send for Foreign<T> {}
 // SAFETY: as above.
 unsafe impl<T: Sync> Sync for Foreign<T> {}
@@ -185,7 +188,28 @@ impl<T> Buffer<T> {
         let elements: &[T] = (*owner).as_ref();
         let (first, length) = (NonNull::from(elements).cast(), elements.len());
         // The owner stays where it is and is only reachable by `&`, so the elements are there as long as the `Arc`.
-        Self { storage: Storage::Foreign(Foreign { first, owner: Some(owner) }), start: 0, length }
+        Self { storage: Storage::Foreign(Foreign { first, owner: Some(owner), is_lent: false }), start: 0, length }
+    }
+
+    /// Elements in memory of somebody else, which is written to where they are changed: how a kernel writes into an array of a
+    /// caller in another language.
+    ///
+    /// ```
+    /// use spc::tensor::Buffer;
+    /// use std::{ptr::NonNull, sync::Arc};
+    ///
+    /// let first = NonNull::from(Box::leak(Box::new([1.0, 2.0]))).cast();
+    /// // SAFETY: nobody else reads the array, and it is there for good.
+    /// let mut buffer = unsafe { Buffer::<f64>::lent(first, 2, Arc::new(())) };
+    /// buffer[1] = 5.0;
+    /// assert_eq!((buffer.as_ptr(), buffer.as_slice()), (first.as_ptr().cast_const(), &[1.0, 5.0][..]));
+    /// ```
+    ///
+    /// # Safety
+    /// From `first` on lie `length` elements, aligned, each of them valid, which nobody else reads or writes as long as `owner` is
+    /// there.
+    pub unsafe fn lent(first: NonNull<T>, length: usize, owner: Arc<dyn Any + Send + Sync>) -> Self {
+        Self { storage: Storage::Foreign(Foreign { first, owner: Some(owner), is_lent: true }), start: 0, length }
     }
 
     /// Elements that are borrowed for a time which the type does not say.
@@ -193,7 +217,7 @@ impl<T> Buffer<T> {
     /// # Safety
     /// Neither the buffer nor an `Arc` of it is there when the borrow ends. A copy may be.
     pub(super) unsafe fn borrowed(elements: &[T]) -> Self {
-        let foreign = Foreign { first: NonNull::from(elements).cast(), owner: None };
+        let foreign = Foreign { first: NonNull::from(elements).cast(), owner: None, is_lent: false };
         Self { storage: Storage::Foreign(foreign), start: 0, length: elements.len() }
     }
 
@@ -243,12 +267,14 @@ impl<T> Buffer<T> {
 impl<T: Copy> Buffer<T> {
     /// The elements, to be changed.
     pub fn as_mut_slice(&mut self) -> &mut [T] {
-        if self.is_part() {
+        if self.is_part() && !matches!(self.storage, Storage::Foreign(Foreign { is_lent: true, .. })) {
             *self = self.to_vec().into();
         }
         match &mut self.storage {
             Storage::Own(storage) => &mut storage[self.start..self.start + self.length],
-            Storage::Part(_) | Storage::Foreign(_) => &mut [],
+            // SAFETY: as `lent` was promised; the slice lasts no longer than the borrow of this buffer, which has the elements alone.
+            Storage::Foreign(foreign) => unsafe { slice::from_raw_parts_mut(foreign.first.as_ptr(), self.length) },
+            Storage::Part(_) => &mut [],
         }
     }
 

@@ -1,0 +1,36 @@
+"""spc: sparse tensor kernels, compiled for the formats of their operands.
+
+>>> import numpy as np, scipy.sparse, spc
+>>> A = scipy.sparse.random_array((4, 3), density=0.5, format="csr")
+>>> x = np.ones(3)
+>>> y = spc.einsum("ij,j->i", A, x)
+>>> y = spc.einsum("y(i) = A(i,j) * x(j)", A=A, x=x)
+>>> spmv = spc.kernel("y(i) = A(i,j) * x(j)", A="csr")
+>>> spmv(A, x, out=y).shape
+(4,)
+
+Arrays go in and come out without a copy. Those of a SciPy matrix are checked when they are first seen; each later call reads the
+indices once, to see whether they are the ones that were checked. An object of :func:`spc.tensor` is checked once and for all: do not
+change its indices. No array may be changed by another thread while a kernel runs.
+"""
+
+import os as _os
+
+from . import _native
+from ._convert import CopyWarning
+from ._decompose import CP, Tucker, cp_als, cp_apr, cp_nonnegative, hosvd, power, tucker
+from ._einsum import EinsumError
+from ._kernel import InterpreterWarning, Kernel, einsum, explain, jit, kernel
+from ._linear import aslinearoperator
+from ._native import SpcError, get_threads, set_threads
+from ._tensor import Tensor, read, tensor, write
+
+__version__ = _native.__version__
+
+if hasattr(_os, "register_at_fork"):
+    _os.register_at_fork(after_in_child=_native._after_fork)
+
+__all__ = [
+    "CP", "CopyWarning", "EinsumError", "InterpreterWarning", "Kernel", "SpcError", "Tensor", "Tucker", "aslinearoperator", "cp_als", "cp_apr",
+    "cp_nonnegative", "einsum", "explain", "get_threads", "hosvd", "jit", "kernel", "power", "read", "set_threads", "tensor", "tucker", "write",
+]

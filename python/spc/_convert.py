@@ -1,0 +1,304 @@
+"""Objects of other libraries as tensors and back, in the same memory where their layout is one of ours."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from . import _native
+
+
+class CopyWarning(UserWarning):
+    """An operand was copied, as its arrays are not in an order that a kernel reads."""
+
+
+ELEMENTS = {
+    "f64": np.float64, "f32": np.float32, "f16": np.float16, "i8": np.int8, "i16": np.int16, "i32": np.int32,
+    "i64": np.int64, "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64, "bool": np.bool_,
+    "c32": np.complex64, "c64": np.complex128,
+}
+NAMES = {np.dtype(dtype): name for name, dtype in ELEMENTS.items()}
+
+
+def element(dtype: np.dtype) -> str:
+    """The name of an element type of ours; an error where there is none."""
+    try:
+        return NAMES[dtype]
+    except KeyError:
+        if dtype.newbyteorder("=") in NAMES:
+            raise TypeError(f"elements {dtype} are of another byte order: convert them with astype") from None
+        raise TypeError(f"elements {dtype} are none of a tensor's: convert them with astype to one of "
+                        f"{', '.join(map(str, NAMES))}") from None
+
+
+def _widths(*arrays: np.ndarray) -> str:
+    """What a compressed level says of the widths of its coordinates and positions."""
+    return "(u64, pos = u64)" if any(array.dtype.itemsize == 8 for array in arrays) else ""
+
+
+def _same(*arrays: np.ndarray) -> list[np.ndarray]:
+    """Index arrays of one width: the widest of them."""
+    width = max((array.dtype for array in arrays), key=lambda dtype: dtype.itemsize)
+    return [np.ascontiguousarray(array, dtype=width) for array in arrays]
+
+
+def said(message: str) -> None:
+    """Says that something is copied."""
+    warnings.warn(message, CopyWarning, stacklevel=5)
+
+
+def dense_format(array: np.ndarray) -> tuple[np.ndarray, str]:
+    """An array as it lies there, and the format that this is: whose modes go from the largest stride to the least."""
+    if array.flags.c_contiguous:
+        return array, "dense"
+    order = sorted(range(array.ndim), key=lambda mode: -array.strides[mode])
+    turned = array.transpose(order)
+    if turned.flags.c_contiguous:
+        modes = [f"m{mode}" for mode in range(array.ndim)]
+        levels = ", ".join(f"m{mode}: dense" for mode in order)
+        return turned, f"({', '.join(modes)}) -> [{levels}]"
+    return np.ascontiguousarray(array), "dense"
+
+
+def module_of(obj: Any) -> str:
+    """The library that an object is of."""
+    return type(obj).__module__.partition(".")[0]
+
+
+def storage(obj: Any, duplicates: str = "sum") -> _native.Storage:
+    """An object as a tensor: without a copy where its arrays are as one of our formats has them, else sorted into one."""
+    kind = module_of(obj)
+    if isinstance(obj, np.ndarray):
+        return dense(obj)
+    if kind == "scipy":
+        return _scipy(obj, duplicates)
+    if kind == "sparse":
+        return _pydata(obj, duplicates)
+    if kind == "torch":
+        return _torch(obj, duplicates)
+    if hasattr(obj, "__dlpack__"):
+        return dense(np.from_dlpack(obj))
+    return dense(np.asarray(obj))
+
+
+def dense(array: np.ndarray) -> _native.Storage:
+    """An array as a dense tensor in the order in which it lies there; a slice with gaps is copied."""
+    element(array.dtype)
+    turned, text = dense_format(array)
+    if turned.base is not array and turned is not array and not np.may_share_memory(turned, array):
+        said("the array has gaps between its elements, and is copied: pass numpy.ascontiguousarray of it to do that once")
+    return _native.Storage.of_dense(turned, None if text == "dense" else text, list(array.shape))
+
+
+def _scipy(matrix: Any, duplicates: str) -> _native.Storage:
+    layout = getattr(matrix, "format", None)
+    shape = list(matrix.shape)
+    element(matrix.dtype)
+    if layout in ("csr", "csc") and len(shape) == 2:
+        return _compressed(matrix, layout, shape, duplicates)
+    if layout == "coo":
+        coords = matrix.coords if hasattr(matrix, "coords") else (matrix.row, matrix.col)
+        return _coordinates(shape, list(coords), matrix.data, duplicates)
+    if layout == "bsr":
+        return _blocks(matrix, shape, duplicates)
+    if layout == "dia":
+        return _diagonals(matrix, shape)
+    if layout in ("lil", "dok"):
+        said(f"a {layout} matrix has no arrays to borrow, and is copied: pass .tocsr() of it to do that once")
+        return _scipy(matrix.tocsr() if len(shape) == 2 else matrix.tocoo(), duplicates)
+    raise TypeError(f"a {type(matrix).__name__} of {len(shape)} modes is no tensor: convert it with tocoo()")
+
+
+def _compressed(matrix: Any, layout: str, shape: list[int], duplicates: str) -> _native.Storage:
+    indptr, indices, data = matrix.indptr, matrix.indices, matrix.data
+    widths = _widths(indptr, indices)
+    text = {"csr": f"[dense, compressed{widths}]", "csc": f"(i, j) -> [j: dense, i: compressed{widths}]"}[layout]
+    if indptr.dtype != indices.dtype:
+        indptr, indices = _same(indptr, indices)
+    # Arrays may be longer than what they hold.
+    count = int(indptr[-1]) if len(indptr) else 0
+    if len(indices) != count and 0 <= count <= min(len(indices), len(data)):
+        indices, data = indices[:count], data[:count]
+    levels = [(None, None), (indptr, indices)]
+    try:
+        return _native.Storage.of_arrays(shape, text, levels, data)
+    except ValueError:
+        if duplicates == "refuse" or not _is_shuffled(matrix):
+            raise
+    said(f"the indices of the {layout} matrix are not sorted, or occur twice, and are copied in each call: call "
+         "sum_duplicates() on it to do that once")
+    matrix = matrix.copy()
+    matrix.sum_duplicates()
+    indptr, indices = _same(matrix.indptr, matrix.indices)
+    levels = [(None, None), (indptr, indices)]
+    return _native.Storage.of_arrays(shape, text, levels, matrix.data)
+
+
+def _is_shuffled(matrix: Any) -> bool:
+    """Whether the indices are in range, and all that is wrong with them is their order."""
+    indptr, indices = matrix.indptr, matrix.indices
+    extent = matrix.shape[1] if matrix.format == "csr" else matrix.shape[0]
+    if not (len(indptr) and indptr[0] == 0 and (np.diff(indptr) >= 0).all() and indptr[-1] <= len(indices)):
+        return False
+    used = indices[: indptr[-1]]
+    return len(matrix.data) >= len(used) and (not len(used) or bool(used.min() >= 0 and used.max() < extent))
+
+
+def _coordinates(shape: list[int], coords: list[np.ndarray], values: np.ndarray, duplicates: str) -> _native.Storage:
+    """Coordinates in any order: without a copy where they are sorted."""
+    coords = _same(*coords)
+    wide = coords[0].dtype.itemsize == 8
+    if len(shape) == 1:
+        text = f"[compressed{'(u64, pos = u64)' if wide else ''}]"
+    else:
+        first = "compressed(nonunique, u64, pos = u64)" if wide else "compressed(nonunique)"
+        rest = ["singleton(nonunique, u64)" if wide else "singleton(nonunique)"] * (len(shape) - 1)
+        text = f"[{', '.join([first, *rest])}]"
+    positions = np.array([0, len(values)], dtype=coords[0].dtype)
+    levels = [(positions, coords[0]), *((None, array) for array in coords[1:])]
+    values = np.ascontiguousarray(values)
+    try:
+        return _native.Storage.of_arrays(shape, text, levels, values)
+    except ValueError:
+        for mode, (array, extent) in enumerate(zip(coords, shape)):
+            if len(array) and (array.min() < 0 or array.max() >= extent):
+                raise
+            if len(array) != len(values):
+                raise ValueError(f"mode {mode + 1} has {len(array)} coordinates for {len(values)} values") from None
+    said("the coordinates are not sorted, or occur twice, and are copied: make a tensor of them once, with spc.tensor")
+    return _native.Storage.of_entries(shape, coords, values, text, duplicates)
+
+
+def _blocks(matrix: Any, shape: list[int], duplicates: str) -> _native.Storage:
+    rows, columns = matrix.blocksize
+    widths = _widths(matrix.indptr, matrix.indices)
+    text = f"(i, j) -> [i / {rows}: dense, j / {columns}: compressed{widths}, i % {rows}: dense, j % {columns}: dense]"
+    if rows == 1 and columns == 1:
+        text = f"[dense, compressed{widths}]"
+    indptr, indices = _same(matrix.indptr, matrix.indices)
+    levels: list[tuple[Any, Any]] = [(None, None), (indptr, indices)]
+    if rows != 1 or columns != 1:
+        levels += [(None, None), (None, None)]
+    try:
+        return _native.Storage.of_arrays(shape, text, levels, np.ascontiguousarray(matrix.data).reshape(-1))
+    except ValueError:
+        said("the blocks of the bsr matrix are not sorted, or occur twice, and are copied: call sum_duplicates() on it once")
+        return _scipy(matrix.tocsr(), duplicates)
+
+
+def _diagonals(matrix: Any, shape: list[int]) -> _native.Storage:
+    # SciPy has diagonals by columns, our `dia` by rows.
+    said("the diagonals of a dia matrix lie by columns, and are copied to compressed rows: make a tensor of it once, with spc.tensor")
+    return _scipy(matrix.tocsr(), "sum")
+
+
+def _pydata(array: Any, duplicates: str) -> _native.Storage:
+    if getattr(array, "fill_value", 0) != 0:
+        raise ValueError(f"the array has the fill value {array.fill_value}: spc takes arrays of PyData whose fill value is 0")
+    kind = type(array).__name__
+    shape = list(array.shape)
+    if kind == "COO":
+        return _coordinates(shape, list(array.coords), array.data, duplicates)
+    if kind == "GCXS" and len(shape) == 2:
+        layout = "csr" if tuple(array.compressed_axes) == (0,) else "csc"
+        widths = _widths(array.indptr, array.indices)
+        text = {"csr": f"[dense, compressed{widths}]", "csc": f"(i, j) -> [j: dense, i: compressed{widths}]"}[layout]
+        indptr, indices = _same(array.indptr, array.indices)
+        return _native.Storage.of_arrays(shape, text, [(None, None), (indptr, indices)], array.data)
+    return _pydata(array.tocoo() if hasattr(array, "tocoo") else array.to_coo(), duplicates)
+
+
+def _torch(tensor: Any, duplicates: str) -> _native.Storage:
+    import torch
+
+    if tensor.device.type != "cpu":
+        raise TypeError(f"the tensor is on {tensor.device}: move it with .cpu()")
+    tensor = tensor.detach()
+    shape = list(tensor.shape)
+    if tensor.layout is torch.strided:
+        return dense(tensor.numpy())
+    if tensor.layout is torch.sparse_coo:
+        coordinates = tensor._indices().numpy()
+        return _coordinates(shape, list(coordinates), tensor._values().numpy(), duplicates)
+    if tensor.layout in (torch.sparse_csr, torch.sparse_csc) and len(shape) == 2:
+        if tensor.layout is torch.sparse_csr:
+            indptr, indices, text = tensor.crow_indices().numpy(), tensor.col_indices().numpy(), "[dense, compressed{}]"
+        else:
+            indptr, indices = tensor.ccol_indices().numpy(), tensor.row_indices().numpy()
+            text = "(i, j) -> [j: dense, i: compressed{}]"
+        return _native.Storage.of_arrays(
+            shape, text.format(_widths(indptr, indices)), [(None, None), (indptr, indices)], tensor.values().numpy())
+    raise TypeError(f"a torch tensor of layout {tensor.layout} is none that spc reads: convert it with to_sparse_csr()")
+
+
+def numpy_of(storage: _native.Storage) -> np.ndarray:
+    """A tensor as an array: in its memory if it is dense in the order of the modes."""
+    shape = storage.plain_shape
+    if shape is None:
+        storage = storage.convert("dense")
+        shape = storage.shape
+    values = np.asarray(storage.values())
+    if len(shape) == 1 and values.dtype.char != "H":
+        return values
+    if storage.element == "bf16":
+        values = (values.astype(np.uint32) << 16).view(np.float32)
+    return values.reshape(shape)
+
+
+def scipy_of(storage: _native.Storage) -> Any:
+    """A tensor as a sparse array of SciPy's: in its memory if it is csr, csc or coo."""
+    import scipy.sparse
+
+    text, shape = storage.format, tuple(storage.shape)
+    plain = text.replace("(u64, pos = u64)", "")
+    if len(shape) == 2 and plain == "[dense, compressed]":
+        made = scipy.sparse.csr_array((_values(storage), *_indices(storage, 1)), shape=shape, copy=False)
+    elif len(shape) == 2 and plain in ("(i, j) -> [j: dense, i: compressed]", "(i1, i2) -> [i2: dense, i1: compressed]"):
+        made = scipy.sparse.csc_array((_values(storage), *_indices(storage, 1)), shape=shape, copy=False)
+    else:
+        if not _is_coordinates(text, len(shape)):
+            return scipy_of(storage.convert("csr" if len(shape) == 2 else "coo" if len(shape) > 1 else "csf"))
+        coordinates = tuple(np.asarray(memoryview(storage.coordinates(level))) for level in range(len(shape)))
+        made = scipy.sparse.coo_array((_values(storage), coordinates), shape=shape, copy=False)
+    made.has_canonical_format = True
+    return made
+
+
+def _is_coordinates(format: str, order: int) -> bool:
+    """Whether there is an array of coordinates for each mode, with an element for each entry."""
+    if order == 1:
+        return format.startswith("[compressed")
+    wide = format.replace("u64, pos = u64", "u64").replace("nonunique, u64", "nonunique").replace("singleton(u64)", "singleton")
+    levels = ["compressed(nonunique)", *["singleton(nonunique)"] * (order - 2), "singleton"]
+    return wide == f"[{', '.join(levels)}]"
+
+
+def _values(storage: _native.Storage) -> np.ndarray:
+    return np.asarray(memoryview(storage.values()))
+
+
+def _indices(storage: _native.Storage, level: int) -> tuple[np.ndarray, np.ndarray]:
+    positions = np.asarray(memoryview(storage.positions(level)))
+    coordinates = np.asarray(memoryview(storage.coordinates(level)))
+    return coordinates, positions
+
+
+def torch_of(storage: _native.Storage) -> Any:
+    """A tensor as one of torch's: dense, csr, or coo."""
+    import torch
+
+    if storage.is_dense:
+        return torch.from_numpy(numpy_of(storage))
+    made = scipy_of(storage)
+
+    def part(array: np.ndarray) -> Any:
+        return torch.from_numpy(array if array.flags.writeable else array.copy())
+
+    if made.format == "csr":
+        return torch.sparse_csr_tensor(part(made.indptr), part(made.indices), part(made.data), size=made.shape)
+    if made.format == "csc":
+        return torch.sparse_csc_tensor(part(made.indptr), part(made.indices), part(made.data), size=made.shape)
+    coordinates = np.stack([np.asarray(array, dtype=np.int64) for array in made.coords])
+    return torch.sparse_coo_tensor(torch.from_numpy(coordinates), part(made.data), size=made.shape, is_coalesced=True)

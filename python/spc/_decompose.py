@@ -1,0 +1,105 @@
+"""Decompositions of sparse tensors, by compiled kernels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Sequence
+
+import numpy as np
+
+from . import _convert, _native
+from ._tensor import tensor
+
+
+@dataclass(frozen=True)
+class CP:
+    """A sum of rank-1 tensors: X ≈ Σᵣ weights[r] · factors[0][:, r] ∘ factors[1][:, r] ∘ …"""
+
+    weights: np.ndarray
+    """Shape ``(rank,)``, from the largest."""
+    factors: list[np.ndarray]
+    """A matrix for each mode, shape ``(extent, rank)``."""
+    fits: list[float | None]
+    """1 - ‖X - M‖ / ‖X‖ after each iteration, where the method knows it."""
+    stopped: str
+    """Why it ended: ``tolerance``, ``iterations``."""
+
+    @property
+    def fit(self) -> float | None:
+        """The last fit that is known."""
+        return next((fit for fit in reversed(self.fits) if fit is not None), None)
+
+    def to_numpy(self) -> np.ndarray:
+        """The model as a dense array."""
+        letters = "abcdefgh"[: len(self.factors)]
+        return np.einsum(",".join(["z", *(letter + "z" for letter in letters)]) + "->" + letters, self.weights, *self.factors)
+
+
+@dataclass(frozen=True)
+class Tucker:
+    """A core times an orthonormal matrix along each mode: X ≈ core ×₁ factors[0] ×₂ factors[1] …"""
+
+    core: np.ndarray
+    """Shape ``ranks``."""
+    factors: list[np.ndarray]
+    """A matrix for each mode, shape ``(extent, rank)``."""
+    fits: list[float | None]
+    """1 - ‖X - M‖ / ‖X‖ after each iteration."""
+    stopped: str
+    """Why it ended."""
+
+    @property
+    def fit(self) -> float | None:
+        """The last fit that is known."""
+        return next((fit for fit in reversed(self.fits) if fit is not None), None)
+
+    def to_numpy(self) -> np.ndarray:
+        """The model as a dense array."""
+        made = self.core
+        for mode, factor in enumerate(self.factors):
+            made = np.moveaxis(np.tensordot(factor, made, (1, mode)), 0, mode)
+        return made
+
+
+def _cp(x: Any, method: str, rank: int, iterations: int, tolerance: float, seed: int, start: str, weights: Any = None) -> CP:
+    if start not in ("random", "hosvd"):
+        raise ValueError(f"start={start!r}: say 'random' or 'hosvd'")
+    weights = None if weights is None else tensor(weights)._storage
+    return _of(CP, _native._cp(tensor(x)._storage, method, rank, iterations, tolerance, seed, start == "hosvd", weights))
+
+
+def _of(kind: Any, found: Any) -> Any:
+    first, factors, fits, stopped = found
+    return kind(_convert.numpy_of(first), [_convert.numpy_of(factor) for factor in factors], fits, stopped)
+
+
+def cp_als(x: Any, rank: int, *, iterations: int = 50, tolerance: float = 1e-4, seed: int = 0, start: str = "random",
+           weights: Any = None) -> CP:
+    """CP by alternating least squares, of a tensor with 3 to 8 modes; ``weights``, of its shape, says which entries count."""
+    return _cp(x, "als", rank, iterations, tolerance, seed, start, weights)
+
+
+def cp_nonnegative(x: Any, rank: int, *, iterations: int = 50, tolerance: float = 1e-4, seed: int = 0, start: str = "random") -> CP:
+    """CP whose factors have no negative value, by hierarchical least squares."""
+    return _cp(x, "nonnegative", rank, iterations, tolerance, seed, start)
+
+
+def cp_apr(x: Any, rank: int, *, iterations: int = 50, tolerance: float = 1e-4, seed: int = 0, start: str = "random") -> CP:
+    """CP of counts, by alternating Poisson regression."""
+    return _cp(x, "apr", rank, iterations, tolerance, seed, start)
+
+
+def tucker(x: Any, ranks: Sequence[int], *, iterations: int = 50, tolerance: float = 1e-4, seed: int = 0) -> Tucker:
+    """Tucker by orthogonal iteration, with a core of the shape ``ranks``."""
+    return _of(Tucker, _native._tucker(tensor(x)._storage, "hooi", list(ranks), iterations, tolerance, seed))
+
+
+def hosvd(x: Any, ranks: Sequence[int], *, sequential: bool = True, seed: int = 0) -> Tucker:
+    """Tucker by a singular value decomposition for each mode, one after the other or each of the tensor itself."""
+    return _of(Tucker, _native._tucker(tensor(x)._storage, "st_hosvd" if sequential else "hosvd", list(ranks), 1, 0.0, seed))
+
+
+def power(x: Any, components: int = 1, *, iterations: int = 100, tolerance: float = 1e-8, starts: int = 5, seed: int = 0,
+          symmetric: bool = False) -> CP:
+    """The best rank-1 tensors, one after the other, by the power method with deflation."""
+    return _of(CP, _native._power(tensor(x)._storage, components, iterations, tolerance, starts, seed, symmetric))

@@ -1,0 +1,331 @@
+"""Kernels: compiled for the formats of their operands, and called."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+import warnings
+from collections import OrderedDict
+from typing import Any, Callable
+
+import numpy as np
+
+from . import _convert, _einsum, _native
+from ._tensor import Tensor
+
+
+class InterpreterWarning(RuntimeWarning):
+    """Kernels run in the interpreter, as there is no Rust compiler."""
+
+
+_told = False
+
+
+def _tell(reason: str) -> None:
+    global _told
+    if not _told:
+        _told = True
+        warnings.warn(
+            f"kernels run in the interpreter, 50 to 1,800 times slower than native code: {reason}", InterpreterWarning, stacklevel=4)
+
+
+_NUMBERS = (float, int, complex, bool)
+_ELEMENT_NAMES = frozenset(_convert.ELEMENTS) | {"bf16"}
+
+
+def _split(format: str) -> tuple[str | None, str]:
+    """The element type of a format as ``f32 csr``, if it says one, and the rest."""
+    first, _, rest = format.strip().partition(" ")
+    return (first, rest.strip() or "dense") if first in _ELEMENT_NAMES else (None, format.strip())
+
+
+@functools.lru_cache(4096)
+def _resolved(format: str, order: int) -> str:
+    return _native._format(format, order)
+
+
+class Kernel:
+    """A kernel: call it with its inputs by position or by name.
+
+    It is compiled at the first call with inputs of some formats and element types, and kept for these. Results are NumPy arrays
+    where they are dense, numbers where they have no modes, else :class:`spc.Tensor`; several are a tuple.
+
+    ``out=`` is an array, or a tuple of arrays, that dense results are written into: C-contiguous, of the result's shape and element
+    type, sharing no memory with the inputs.
+    """
+
+    def __init__(self, text: str, formats: dict[str, str], *, dimensions: dict[str, int] | None = None,
+                 backend: str | None = None, deterministic: bool = False):
+        self._text = text
+        self._formats = dict(formats)
+        self._dimensions = list((dimensions or {}).items())
+        self._backend, self._deterministic = backend, deterministic
+        self._compiled: dict[Any, _native.Kernel] = {}
+        self._lock = threading.Lock()
+        self._last: _native.Kernel | None = None
+        self._is_whole = "{" in text
+        # Wrong texts and formats are refused here, with the place, and the names of the inputs are known from here on.
+        probe = _native.Kernel(text, list(formats.items()), self._dimensions, backend="interpreter")
+        self.inputs: list[str] = probe.inputs
+        self.results: list[str] = probe.results
+        self._declared = {name: (element, format, order) for name, element, format, order in probe.declared}
+        self._places = {name: place for place, name in enumerate(self.inputs)}
+
+    def __call__(self, *args: Any, out: Any = None, **named: Any) -> Any:
+        if named:
+            args = self._ordered(args, named)
+        elif len(args) != len(self.inputs):
+            raise TypeError(f"the kernel takes {len(self.inputs)} inputs ({', '.join(self.inputs)}), and got {len(args)}")
+        inputs, key = self._inputs(args)
+        kernel = self._compiled.get(key)
+        if kernel is None:
+            kernel = self._compile(inputs, key)
+        self._last = kernel
+        if out is not None:
+            outs = out if isinstance(out, (tuple, list)) else (out,)
+            kernel.call_into(inputs, list(outs))
+            return out
+        results = kernel.call(inputs)
+        if len(results) == 1:
+            return _given(results[0])
+        return tuple(map(_given, results))
+
+    def _ordered(self, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+        found = dict(zip(self.inputs, args))
+        if len(args) > len(self.inputs):
+            raise TypeError(f"the kernel takes {len(self.inputs)} inputs ({', '.join(self.inputs)}), and got {len(args) + len(named)}")
+        for name, value in named.items():
+            if name not in self._places:
+                raise TypeError(f"there is no input {name!r}: the kernel takes {', '.join(self.inputs)}")
+            if name in found:
+                raise TypeError(f"there are two values for the input {name!r}")
+            found[name] = value
+        missing = [name for name in self.inputs if name not in found]
+        if missing:
+            raise TypeError(f"there is no value for the input {missing[0]!r}")
+        return tuple(found[name] for name in self.inputs)
+
+    def _inputs(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any]:
+        """The inputs as the native half takes them, and what they are compiled for."""
+        inputs, key = [], []
+        for name, arg in zip(self.inputs, args):
+            if type(arg) is np.ndarray and arg.flags.c_contiguous and name not in self._formats and not self._is_whole:
+                inputs.append(arg)
+                key.append((arg.dtype.char, arg.ndim))
+                continue
+            if type(arg) in _NUMBERS:
+                inputs.append(arg)
+                key.append("number")
+                continue
+            made = arg if type(arg) is Tensor else Tensor(_storage(arg, name))
+            if self._is_whole or name in self._formats:
+                made = self._fitted(name, made)
+            inputs.append(made._storage)
+            key.append(made._key)
+        return tuple(inputs), tuple(key)
+
+    def _fitted(self, name: str, made: Tensor) -> Tensor:
+        """An input in the format that was declared for it."""
+        element, format, order = self._declared[name]
+        storage = made._storage
+        if len(storage.shape) != order:
+            raise ValueError(f"`{name}` has {order} modes, and the input {len(storage.shape)}")
+        is_stated = self._is_whole or _split(self._formats[name])[0] is not None
+        if is_stated and storage.element != element:
+            raise TypeError(f"`{name}` has elements {element}, and the input {storage.element}: convert it with astype")
+        if storage.format == format or (not self._is_whole and _narrow(storage.format) == format):
+            return made
+        if storage.nnz > 1000:
+            _convert.said(f"`{name}` is stored as {format}, and the input as {storage.format}: it is converted in each call; make a tensor "
+                          "of it once, with spc.tensor(…, format=…)")
+        return Tensor(storage.convert(format))
+
+    def _compile(self, inputs: tuple[Any, ...], key: Any) -> _native.Kernel:
+        with self._lock:
+            kernel = self._compiled.get(key)
+            if kernel is None:
+                formats = [] if self._is_whole else self._formats_for(inputs)
+                kernel = _native.Kernel(self._text, formats, self._dimensions, self._backend, self._deterministic)
+                for warning in kernel.warnings:
+                    warnings.warn(warning, stacklevel=4)
+                if kernel.fallback is not None:
+                    _tell(kernel.fallback)
+                self._compiled[key] = kernel
+        return kernel
+
+    def _formats_for(self, inputs: tuple[Any, ...]) -> list[tuple[str, str]]:
+        formats: dict[str, str] = {}
+        dtypes = []
+        for name, value in zip(self.inputs, inputs):
+            if isinstance(value, np.ndarray):
+                formats[name] = f"{_convert.element(value.dtype)} dense"
+                dtypes.append(value.dtype)
+            elif isinstance(value, _native.Storage):
+                formats[name] = f"{value.element} {value.format}" if value.shape else f"{value.element} dense"
+                dtypes.append(_convert.ELEMENTS.get(value.element, np.float32))
+        numbers = [type(value) for value in inputs if type(value) in _NUMBERS]
+        dtype = np.result_type(*dtypes) if dtypes else np.dtype(np.float64)
+        if complex in numbers:
+            dtype = np.result_type(dtype, np.complex64)
+        if float in numbers and dtype.kind in "iub":
+            dtype = np.dtype(np.float64)
+        element = _convert.element(dtype)
+        for name in [*self.inputs, *self.results]:
+            if name not in formats:
+                stated, format = _split(self._formats.get(name, "dense"))
+                formats[name] = f"{stated or element} {format}"
+        # A number has no format, only an element type.
+        return [(name, format if self._declared[name][2] else format.split()[0]) for name, format in formats.items()]
+
+    def _any(self) -> _native.Kernel:
+        """The kernel of the last call, or for the formats that were declared."""
+        return self._last or _native.Kernel(self._text, list(self._formats.items()), self._dimensions, self._backend, self._deterministic)
+
+    def code(self, language: str = "rust") -> str:
+        """The loops as ``"rust"`` or as ``"cuda"``: for the inputs of the last call, or for the declared formats before the first."""
+        return self._any().code(language)
+
+    def explain(self) -> str:
+        """The loops, and what was decided and why."""
+        return self._any().explain()
+
+    @property
+    def backend(self) -> str:
+        """What runs the kernel: ``native`` or ``interpreter``."""
+        return self._any().backend
+
+    def __repr__(self) -> str:
+        return f"<spc.Kernel {self._text.strip()!r}>"
+
+
+def _storage(arg: Any, name: str) -> _native.Storage:
+    try:
+        return _convert.storage(arg)
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"`{name}`: {error}") from error
+
+
+@functools.lru_cache(4096)
+def _narrow(format: str) -> str:
+    """A format with the widths of indices that it has if it says none."""
+    return (format.replace("(u64, pos = u64)", "").replace("(nonunique, u64, pos = u64)", "(nonunique)")
+            .replace("(nonunique, u64)", "(nonunique)"))
+
+
+def _given(storage: _native.Storage) -> Any:
+    """A result as users get it."""
+    if storage.plain_shape is None and not storage.is_dense:
+        return Tensor(storage)
+    array = _convert.numpy_of(storage)
+    return array[()] if array.ndim == 0 else array
+
+
+def kernel(text: str, *, dimensions: dict[str, int] | None = None, backend: str | None = None, deterministic: bool = False,
+           **formats: str) -> Kernel:
+    """A kernel, to be called many times.
+
+    :param text: an assignment in index notation, ``"y(i) = A(i,j) * x(j)"``, or a whole kernel with declared formats,
+        ``"fn spmv(A: csr, x: dense) -> y: dense { y(i) = A(i,j) * x(j); }"``.
+    :param formats: of an assignment, the format of each tensor by name, ``A="csr"``, ``y="f32 dense"``. An input without one is taken in the
+        format that it has; a result without one is dense.
+    :param dimensions: extents of indices that no input has.
+    :param backend: ``"native"`` or ``"interpreter"``.
+    :param deterministic: the same bits on any number of threads.
+    """
+    return Kernel(text, formats, dimensions=dimensions, backend=backend, deterministic=deterministic)
+
+
+_CACHE: OrderedDict[Any, Any] = OrderedDict()
+_MOST = 512
+
+
+def _cached(key: Any, make: Callable[[], Any]) -> Any:
+    made = _CACHE.get(key)
+    if made is None:
+        made = _CACHE[key] = make()
+        if len(_CACHE) > _MOST:
+            _CACHE.popitem(last=False)
+    return made
+
+
+def einsum(text: str, *operands: Any, format: str | None = None, out: Any = None, dimensions: dict[str, int] | None = None,
+           **named: Any) -> Any:
+    """A product of tensors, summed over the indices that the result does not have.
+
+    ``einsum("ij,j->i", A, x)`` takes operands in order; ``einsum("y(i) = A(i,j) * x(j)", A=A, x=x)`` any index notation and operands by
+    name.
+
+    :param operands: what :func:`spc.tensor` takes, and numbers. Shapes: one mode for each index, of equal extents for equal indices.
+    :param format: the format of the result; dense if not given.
+    :param out: the array that a dense result is written into.
+    :returns: an array, a number, or a :class:`spc.Tensor` in ``format``.
+    """
+    dims = tuple(sorted(dimensions.items())) if dimensions else ()
+    if _einsum.is_einsum(text):
+        if named:
+            raise TypeError(f"an einsum string takes operands in order, and there is {next(iter(named))}=")
+        key = (text, len(operands), format, dims)
+        made = _CACHE.get(key)
+        if made is None:
+            notation, names, indices = _einsum.translate(text, len(operands))
+            made = _cached(key, lambda: (Kernel(notation, {"R": format} if format else {}, dimensions=dimensions), names, indices))
+        compiled, names, indices = made
+        for name, part, operand in zip(names, indices, operands):
+            order = getattr(operand, "ndim", None)
+            if order is not None and order != len(part):
+                raise ValueError(f"the operand {names.index(name) + 1} has {order} modes, and {part!r} says {len(part)}")
+        # A kernel takes each name once, in order of appearance.
+        return compiled(*operands, out=out)
+    key = (text, format, dims)
+    made = _CACHE.get(key)
+    if made is None:
+        made = _cached(key, lambda: _assignment(text, format, dimensions))
+    return made(*operands, out=out, **named)
+
+
+def _assignment(text: str, format: str | None, dimensions: dict[str, int] | None) -> Kernel:
+    if format is None:
+        return Kernel(text, {}, dimensions=dimensions)
+    result = text.partition("=")[0].partition("(")[0].strip().rstrip("+").strip()
+    return Kernel(text, {result: format}, dimensions=dimensions)
+
+
+def explain(text: str, **formats: str) -> str:
+    """The loops that a kernel becomes for these formats, and what was decided and why."""
+    return _native.Kernel(text, list(formats.items()), [], backend="interpreter").explain()
+
+
+def jit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """A kernel of a stub: its annotations are formats, and its docstring is the assignment.
+
+    >>> @spc.jit
+    ... def spmv(A: "csr", x: "dense") -> "dense":
+    ...     "y(i) = A(i,j) * x(j)"
+    """
+    if function is None:
+        return lambda function: jit(function, **options)
+    text = inspect.getdoc(function)
+    if not text:
+        raise TypeError(f"the docstring of {function.__name__} is to be the assignment of the kernel")
+    annotations = dict(function.__annotations__)
+    result = annotations.pop("return", None)
+    formats = {name: format for name, format in annotations.items() if isinstance(format, str)}
+    if len(formats) < len(annotations):
+        wrong = next(name for name in annotations if name not in formats)
+        raise TypeError(f"the annotation of {wrong!r} is to be a format, as \"csr\"")
+    if result is not None:
+        formats[text.partition("=")[0].partition("(")[0].strip().rstrip("+").strip()] = result
+    made = Kernel(text, formats, **options)
+    parameters = list(inspect.signature(function).parameters)
+    missing = [name for name in made.inputs if name not in parameters] or [name for name in parameters if name not in made.inputs]
+    if missing:
+        raise TypeError(f"{function.__name__} and its kernel do not agree on the input {missing[0]!r}")
+
+    @functools.wraps(function)
+    def call(*args: Any, out: Any = None, **named: Any) -> Any:
+        named.update(zip(parameters, args))
+        return made(out=out, **named)
+
+    call.kernel = made  # type: ignore[attr-defined]
+    return call

@@ -1,0 +1,193 @@
+"""Tensors."""
+
+from __future__ import annotations
+
+import html
+import os
+from typing import Any
+
+import numpy as np
+
+from . import _convert, _native
+
+
+class Tensor:
+    """A sparse or dense tensor in one of spc's formats.
+
+    Made by :func:`spc.tensor`, :func:`spc.read`, or as the result of a kernel. Its arrays are those of the object that it was
+    made of, where the layout allows that; they were checked then, and are not checked again in calls. So do not change the
+    *indices* of such an object; its values may change, and kernels see the new ones.
+    """
+
+    __slots__ = ("_storage", "_key", "__weakref__")
+
+    def __init__(self, storage: _native.Storage):
+        self._storage = storage
+        self._key = f"{storage.element} {storage.format}"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extent of each mode."""
+        return tuple(self._storage.shape)
+
+    @property
+    def ndim(self) -> int:
+        """The number of modes."""
+        return len(self._storage.shape)
+
+    @property
+    def format(self) -> str:
+        """The format, level by level: ``[dense, compressed]`` is ``csr``."""
+        return self._storage.format
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The element type."""
+        return np.dtype(_convert.ELEMENTS.get(self._storage.element, np.float32))
+
+    @property
+    def nnz(self) -> int:
+        """The number of stored entries."""
+        return self._storage.nnz
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all arrays."""
+        return self._storage.nbytes
+
+    @property
+    def values(self) -> np.ndarray:
+        """The stored values, shape ``(count,)``, in the tensor's memory."""
+        return np.asarray(memoryview(self._storage.values()))
+
+    def arrays(self) -> list[tuple[np.ndarray | None, np.ndarray | None]]:
+        """Positions and coordinates of each level, in the tensor's memory; ``None`` where a level has no such array."""
+        def part(made: Any) -> np.ndarray | None:
+            return None if made is None else np.asarray(memoryview(made))
+
+        levels = self._storage.format.partition("[")[2].count(",") + 1
+        found = []
+        for level in range(max(levels, self.ndim)):
+            try:
+                found.append((part(self._storage.positions(level)), part(self._storage.coordinates(level))))
+            except IndexError:
+                break
+        return found
+
+    def to(self, format: str) -> "Tensor":
+        """The same tensor in another format: ``"csf"``, ``"alto"``, ``"bcsr(4)"``, ``"[dense, compressed(u64, pos = u64)]"``."""
+        return Tensor(self._storage.convert(format))
+
+    def to_numpy(self) -> np.ndarray:
+        """A dense array of the tensor's shape; without a copy if the tensor is ``dense``."""
+        return _convert.numpy_of(self._storage)
+
+    def to_scipy(self) -> Any:
+        """A ``csr_array``, ``csc_array`` or ``coo_array``, in the tensor's memory if it has that format (indices for reading only)."""
+        return _convert.scipy_of(self._storage)
+
+    def to_torch(self) -> Any:
+        """A tensor of torch's: strided, CSR, CSC or COO."""
+        return _convert.torch_of(self._storage)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Writes a file of the kind that its name says: ``.tns``, ``.mtx``, ``.npy``, ``.npz``, ``.spct``, each also ``.gz``."""
+        self._storage.write(os.fspath(path))
+
+    def layout(self) -> str:
+        """The arrays of each level, drawn."""
+        return self._storage.layout()
+
+    def __getitem__(self, index: Any) -> float | None:
+        index = index if isinstance(index, tuple) else (index,)
+        shape = self.shape
+        if len(index) != len(shape) or not all(isinstance(place, (int, np.integer)) for place in index):
+            raise IndexError(f"an element has an index of {len(shape)} whole numbers")
+        whole = [int(place) + (extent if place < 0 else 0) for place, extent in zip(index, shape)]
+        if any(not 0 <= place < extent for place, extent in zip(whole, shape)):
+            raise IndexError(f"{index} is outside of the shape {shape}")
+        found = self._storage.get(whole)
+        return 0.0 if found is None else found
+
+    def __str__(self) -> str:
+        return str(self._storage)
+
+    def __repr__(self) -> str:
+        return f"<spc.Tensor {self._key}, shape {self.shape}, {self.nnz} entries, {self.nbytes} bytes>"
+
+    def _repr_html_(self) -> str:
+        rows = [("shape", " × ".join(map(str, self.shape)) or "a number"), ("elements", self._storage.element),
+                ("format", self.format), ("entries", f"{self.nnz:,}"), ("memory", f"{self.nbytes:,} bytes")]
+        table = "".join(f"<tr><th style='text-align:left'>{name}</th><td>{html.escape(value)}</td></tr>" for name, value in rows)
+        return (f"<div><table>{table}</table><pre>{html.escape(str(self))}</pre>"
+                f"<details><summary>arrays</summary><pre>{html.escape(self.layout())}</pre></details></div>")
+
+    # Data of `pickle` and `copy` are copies of the arrays, by way of coordinates.
+    def __reduce__(self) -> Any:
+        storage = self._storage
+        shape = storage.shape
+        if storage.is_dense or not shape:
+            return _of_dense, (self.to_numpy().copy(), storage.format)
+        listed = storage.convert("coo" if len(shape) > 1 else "csf")
+        coordinates = [np.array(memoryview(listed.coordinates(level))) for level in range(len(shape))]
+        return _of_entries, (list(shape), coordinates, np.array(memoryview(listed.values())), storage.format)
+
+
+def _of_dense(array: np.ndarray, format: str) -> Tensor:
+    return Tensor(_convert.dense(np.ascontiguousarray(array)).convert(format))
+
+
+def _of_entries(shape: list[int], coordinates: list[np.ndarray], values: np.ndarray, format: str) -> Tensor:
+    return Tensor(_native.Storage.of_entries(shape, coordinates, values, format, "sum"))
+
+
+def tensor(obj: Any, format: str | None = None, *, shape: tuple[int, ...] | None = None, duplicates: str = "sum") -> Tensor:
+    """A tensor of an object of another library, checked once; pass it to kernels instead of the object.
+
+    :param obj: an array or a matrix of NumPy, SciPy (csr, csc, coo, bsr, dia), PyData ``sparse`` (COO, GCXS) or torch; or
+        ``(coordinates, values)`` with a column of coordinates for each mode (arrays, pandas or polars columns) and ``shape``.
+        Arrays are borrowed where a format of spc's has the same ones.
+    :param format: the format that it is converted to; that of the object's own arrays if not given.
+    :param shape: the extents of entries; one more than the largest coordinate if not given.
+    :param duplicates: what several entries of one index are: ``"sum"`` or ``"refuse"``.
+    """
+    if isinstance(obj, Tensor):
+        made = obj._storage
+    elif isinstance(obj, tuple) and len(obj) == 2 and isinstance(obj[0], (tuple, list)):
+        columns, values = obj
+        columns = [_column(column, None) for column in columns]
+        values = _column(values, np.float64)
+        if any(len(column) != len(values) for column in columns):
+            raise ValueError(f"columns of {[len(column) for column in columns]} coordinates do not fit {len(values)} values")
+        if any(len(column) and column.min() < 0 for column in columns):
+            raise ValueError("coordinates count from 0: one is negative")
+        extents = [int(column.max()) + 1 if len(column) else 0 for column in columns] if shape is None else list(shape)
+        if len(extents) != len(columns):
+            raise ValueError(f"the shape {shape} has another number of modes than the {len(columns)} columns")
+        return Tensor(_native.Storage.of_entries(extents, columns, values, format or ("csr" if len(columns) == 2 else "csf"), duplicates))
+    else:
+        made = _convert.storage(obj, duplicates)
+    if shape is not None and tuple(made.shape) != tuple(shape):
+        raise ValueError(f"the object has the shape {tuple(made.shape)}, not {tuple(shape)}")
+    return Tensor(made if format is None else made.convert(format))
+
+
+def _column(column: Any, dtype: Any) -> np.ndarray:
+    array = np.ascontiguousarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
+    if array.dtype == object:
+        raise TypeError("a column has objects, not numbers: convert it with astype")
+    if dtype is None and array.dtype.kind not in "iu":
+        raise TypeError(f"coordinates are whole numbers, not {array.dtype}")
+    return array
+
+
+def read(path: str | os.PathLike[str], format: str | None = None) -> Tensor:
+    """The tensor that a file holds: ``.tns``, ``.mtx``, ``.npy``, ``.npz``, ``.spct``, each also ``.gz``; a matrix as ``csr`` and others as
+    ``csf`` unless the file or ``format`` says another format."""
+    made = _native.Storage.read(os.fspath(path))
+    return Tensor(made if format is None else made.convert(format))
+
+
+def write(path: str | os.PathLike[str], obj: Any) -> None:
+    """Writes a tensor, or an object that :func:`tensor` takes, to a file of the kind that its name says."""
+    tensor(obj).write(path)

@@ -1,0 +1,314 @@
+//! Kernels: compiled once, called many times.
+
+use crate::borrow;
+use crate::errors;
+use crate::tensor::{Storage, dense};
+use crate::threads;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyTuple};
+use spc::complex::c64;
+use spc::execute::{self, Backend, Chain, Executable, Input, KernelBuilder, Value};
+use spc::tensor::{AnyTensor, LevelArrays};
+use spc_compiler::backend::cuda;
+use spc_compiler::format::Format;
+use spc_compiler::remark::Decision;
+use spc_compiler::{pass, remark};
+use std::fmt::Write;
+use std::ops::Range;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// A call on inputs of fewer bytes is over before somebody could interrupt it.
+const SHORT: usize = 8 << 20;
+/// How often a long call looks for signals.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// A kernel for inputs of some formats.
+#[pyclass(frozen, module = "spc._native")]
+pub(crate) struct Kernel {
+    kernel: Arc<execute::Kernel>,
+    builder: KernelBuilder,
+}
+
+/// An input, apart from Python.
+enum Argument {
+    Tensor(AnyTensor),
+    Bool(bool),
+    Integer(i64),
+    Real(f64),
+    Complex(c64),
+}
+
+impl Argument {
+    fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Ok(storage) = object.cast_exact::<Storage>() {
+            return Ok(Self::Tensor(storage.get().0.clone()));
+        }
+        if object.is_exact_instance_of::<PyFloat>() {
+            return Ok(Self::Real(object.extract()?));
+        }
+        if object.is_exact_instance_of::<PyBool>() {
+            return Ok(Self::Bool(object.extract()?));
+        }
+        if object.is_exact_instance_of::<PyInt>() {
+            return Ok(Self::Integer(object.extract()?));
+        }
+        if let Ok(number) = object.cast_exact::<PyComplex>() {
+            use pyo3::types::PyComplexMethods;
+            return Ok(Self::Complex(c64::new(number.real(), number.imag())));
+        }
+        dense(object, None, None).map(Self::Tensor)
+    }
+
+    fn input(&self) -> &dyn Input {
+        match self {
+            Self::Tensor(tensor) => tensor,
+            Self::Bool(number) => number,
+            Self::Integer(number) => number,
+            Self::Real(number) => number,
+            Self::Complex(number) => number,
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        if let Self::Tensor(tensor) = self { tensor.storage_bytes() } else { 0 }
+    }
+
+    /// Where its arrays lie.
+    fn places(&self) -> Vec<Range<usize>> {
+        let Self::Tensor(tensor) = self else { return Vec::new() };
+        let of_levels = tensor.levels().iter().flat_map(|level| [level.positions(), level.coordinates()]).flatten();
+        let bytes = of_levels.map(|array| array.as_bytes()).chain([tensor.values().as_bytes()]);
+        bytes.map(|bytes| range(bytes)).collect()
+    }
+}
+
+fn range(bytes: &[u8]) -> Range<usize> {
+    let first = bytes.as_ptr() as usize;
+    first..first + bytes.len()
+}
+
+fn overlap(one: &Range<usize>, other: &Range<usize>) -> bool {
+    one.start < other.end && other.start < one.end
+}
+
+#[pymethods]
+impl Kernel {
+    #[new]
+    #[pyo3(signature = (text, formats, dimensions, backend = None, deterministic = false))]
+    fn new(
+        py: Python<'_>,
+        text: &str,
+        formats: Vec<(String, String)>,
+        dimensions: Vec<(String, usize)>,
+        backend: Option<&str>,
+        deterministic: bool,
+    ) -> PyResult<Self> {
+        let mut builder = execute::Kernel::builder(text);
+        for (tensor, format) in formats {
+            builder = builder.format(tensor, format);
+        }
+        for (index, extent) in dimensions {
+            builder = builder.dimension(index, extent);
+        }
+        if deterministic {
+            builder = builder.deterministic();
+        }
+        builder = match backend {
+            None => builder,
+            Some("native") => builder.backend(Backend::Native),
+            Some("interpreter") => builder.backend(Backend::Interpreter),
+            Some(other) => {
+                let message = format!("backend={other:?}: say 'native' or 'interpreter', or nothing");
+                return Err(PyValueError::new_err(message));
+            }
+        };
+        let kernel = threads::run(py, || builder.clone().compile()).map_err(errors::program)?;
+        Ok(Self { kernel: Arc::new(kernel), builder })
+    }
+
+    /// The results for inputs in order: a tensor for each.
+    fn call(&self, py: Python<'_>, inputs: &Bound<'_, PyTuple>) -> PyResult<Vec<Storage>> {
+        let arguments = inputs.iter().map(|input| Argument::of(&input)).collect::<PyResult<Vec<_>>>()?;
+        let kernel = self.kernel.clone();
+        let is_short = self.kernel.backend() == Backend::Native && arguments.iter().map(Argument::bytes).sum::<usize>() < SHORT;
+        let call = move || {
+            threads::within(|| {
+                let inputs: Vec<&dyn Input> = arguments.iter().map(Argument::input).collect();
+                kernel.call(&inputs)
+            })
+        };
+        let outputs = if is_short { py.detach(call) } else { interruptible(py, call)? };
+        let mut outputs = outputs.map_err(errors::program)?;
+        self.kernel.results().map(|name| outputs.take(name).map(Storage).map_err(errors::program)).collect()
+    }
+
+    /// Writes the results for inputs in order into arrays.
+    fn call_into(&self, py: Python<'_>, inputs: &Bound<'_, PyTuple>, outs: Vec<Bound<'_, PyAny>>) -> PyResult<()> {
+        let arguments = inputs.iter().map(|input| Argument::of(&input)).collect::<PyResult<Vec<_>>>()?;
+        let mut taken: Vec<Range<usize>> = arguments.iter().flat_map(Argument::places).collect();
+        let mut targets = Vec::new();
+        for out in &outs {
+            let (shape, values) = borrow::values_to_write(out)?;
+            let place = range(values.as_bytes());
+            if taken.iter().any(|other| overlap(&place, other)) {
+                return Err(PyValueError::new_err("out= shares memory with an input or another result: say another array"));
+            }
+            taken.push(place);
+            let (order, format) = (shape.len(), Format::dense(shape.len()));
+            if order == 0 {
+                return Err(PyTypeError::new_err("out= takes no array of order 0: a number is returned"));
+            }
+            targets.push(AnyTensor::from_parts(shape, format, vec![LevelArrays::NONE; order], values).map_err(errors::value)?);
+        }
+        let lent: Vec<Range<usize>> = targets.iter().map(|target| range(target.values().as_bytes())).collect();
+        threads::run(py, || {
+            let inputs: Vec<&dyn Input> = arguments.iter().map(Argument::input).collect();
+            let results: Vec<&mut dyn Value> = targets.iter_mut().map(|target| target as &mut dyn Value).collect();
+            self.kernel.call_into(&inputs, results)
+        })
+        .map_err(errors::program)?;
+        // A kernel that sorts or converts its result in the end has made an array of its own.
+        for ((out, target), place) in outs.iter().zip(&targets).zip(lent) {
+            let bytes = target.values().as_bytes();
+            if range(bytes) != place {
+                let (_, mut values) = borrow::values_to_write(out)?;
+                copy(target, &mut values);
+            }
+        }
+        Ok(())
+    }
+
+    /// The names of the inputs, in order.
+    #[getter]
+    fn inputs(&self) -> Vec<String> {
+        self.kernel.inputs().map(str::to_owned).collect()
+    }
+
+    /// Of each input and result the name, the element type, the format and the order.
+    #[getter]
+    fn declared(&self) -> Vec<(String, &'static str, String, usize)> {
+        let compiled = self.kernel.compiled();
+        let told = |tensor: &spc_compiler::ir::Tensor| {
+            let format = tensor.delivered.as_ref().unwrap_or(&tensor.format);
+            (tensor.name.clone(), tensor.element.name(), format.to_string(), format.order)
+        };
+        // Results are tensors of the kernels that make them.
+        let of_kernels = || compiled.kernels.iter().flat_map(|compiled| &compiled.kernel.tensors);
+        let tensors = || compiled.declarations.tensors.iter().chain(of_kernels());
+        let named = |name: &str| tensors().find(|tensor| tensor.name == name);
+        self.kernel.inputs().chain(self.kernel.results()).filter_map(named).map(told).collect()
+    }
+
+    /// The names of the results, in order.
+    #[getter]
+    fn results(&self) -> Vec<String> {
+        self.kernel.results().map(str::to_owned).collect()
+    }
+
+    /// What runs it: `native` or `interpreter`.
+    #[getter]
+    fn backend(&self) -> &'static str {
+        self.kernel.backend().name()
+    }
+
+    /// Why it is interpreted, if it is though nobody asked for that.
+    #[getter]
+    fn fallback(&self) -> Option<String> {
+        self.kernel.fallback().map(ToString::to_string)
+    }
+
+    /// Whether its native code had been compiled before.
+    #[getter]
+    fn from_cache(&self) -> bool {
+        self.kernel.from_cache()
+    }
+
+    /// How many seconds it took to compile.
+    #[getter]
+    fn compile_seconds(&self) -> f64 {
+        self.kernel.compile_time().as_secs_f64()
+    }
+
+    /// The loops as Rust or as CUDA C.
+    fn code(&self, py: Python<'_>, language: &str) -> PyResult<String> {
+        match language {
+            "rust" => Ok(py.detach(|| self.kernel.text())),
+            "cuda" => py.detach(|| for_gpu(self.builder.clone())),
+            other => Err(PyValueError::new_err(format!("code({other:?}): say 'rust' or 'cuda'"))),
+        }
+    }
+
+    /// The loops before they are lowered, and what was decided and why.
+    fn explain(&self) -> String {
+        let mut text = String::new();
+        for compiled in &self.kernel.compiled().kernels {
+            for line in &compiled.concrete.summary {
+                _ = writeln!(text, "{line}");
+            }
+            _ = writeln!(text, "\n{}", compiled.concrete);
+            let told = compiled.concrete.decisions.iter().filter(|remark: &&remark::Remark| remark.what.is_told());
+            for decision in told.map(Decision::from).chain(pass::decisions(&compiled.kernel)) {
+                _ = writeln!(text, "* {}\n      {}", decision.what, decision.why);
+            }
+        }
+        text
+    }
+
+    /// What is probably not meant in the text.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.kernel.warnings().iter().map(|warning| format!("{}: {}", warning.code, warning.message)).collect()
+    }
+}
+
+/// Runs a call elsewhere and looks for signals meanwhile: after Ctrl-C its results are dropped when they come.
+fn interruptible<R: Send + 'static>(py: Python<'_>, call: impl FnOnce() -> R + Send + 'static) -> PyResult<R> {
+    let (sender, receiver) = mpsc::channel();
+    let thread = std::thread::Builder::new().name("spc kernel".to_owned()).spawn(move || {
+        _ = sender.send(call());
+    });
+    let thread = thread.map_err(errors::file)?;
+    // A receiver is for one thread at a time, which a lock vouches for.
+    let receiver = Mutex::new(receiver);
+    loop {
+        let received =
+            py.detach(|| receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(PATIENCE));
+        match received {
+            Ok(result) => return Ok(result),
+            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(RecvTimeoutError::Disconnected) => match thread.join() {
+                Ok(()) => return Err(errors::SpcError::new_err("the call ended without a result")),
+                Err(panic) => std::panic::resume_unwind(panic),
+            },
+        }
+    }
+}
+
+fn copy(from: &AnyTensor, into: &mut spc::tensor::Values) {
+    spc::with_element!(from.element(), |T| {
+        if let (Some(from), Some(into)) = (from.values_of::<T>(), into.as_mut_slice::<T>()) {
+            into.copy_from_slice(from);
+        }
+    });
+}
+
+/// The text of a kernel for a GPU, which need not be there.
+fn for_gpu(builder: KernelBuilder) -> PyResult<String> {
+    let text = Mutex::new(Ok(String::new()));
+    let link = |program: &spc_compiler::Program| {
+        let modules: Result<Vec<_>, _> = program
+            .kernels
+            .iter()
+            .map(|compiled| cuda::module(&compiled.kernel, None, cuda::Options::default()))
+            .collect();
+        let texts = modules.map(|modules| modules.iter().map(cuda::text).collect::<Vec<_>>().join("\n"));
+        *text.lock().unwrap_or_else(PoisonError::into_inner) = texts.map_err(|refusal| format!("{}: {}", refusal.what, refusal.help));
+        let kernels = program.kernels.iter().map(|compiled| compiled.kernel.clone());
+        Ok(Chain::of_links(program, kernels.map(Executable::interpreted).collect()))
+    };
+    builder.compile_on(&link).map_err(errors::program)?;
+    text.into_inner().unwrap_or_else(PoisonError::into_inner).map_err(errors::value)
+}

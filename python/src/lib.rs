@@ -1,0 +1,37 @@
+//! The native half of the Python package `spc-tensor`: `spc._native`. What users see of it is in `spc/`.
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | `borrow` | arrays of Python's as arrays of ours, in the same memory |
+//! | `known` | which index arrays have been looked through |
+//! | `tensor` | tensors, their arrays as buffers of Python's, files |
+//! | `kernel` | kernels, calls, code |
+//! | `decompose` | CP, Tucker and the power method |
+//! | `threads` | threads for kernels, also after a fork |
+//! | `errors` | exceptions |
+
+mod borrow;
+mod decompose;
+mod errors;
+mod kernel;
+mod known;
+mod tensor;
+mod threads;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("SpcError", module.py().get_type::<errors::SpcError>())?;
+    module.add_class::<tensor::Storage>()?;
+    module.add_class::<tensor::Array>()?;
+    module.add_class::<kernel::Kernel>()?;
+    module.add_function(wrap_pyfunction!(tensor::_format, module)?)?;
+    module.add_function(wrap_pyfunction!(threads::set_threads, module)?)?;
+    module.add_function(wrap_pyfunction!(threads::get_threads, module)?)?;
+    module.add_function(wrap_pyfunction!(threads::_after_fork, module)?)?;
+    module.add_function(wrap_pyfunction!(decompose::_cp, module)?)?;
+    module.add_function(wrap_pyfunction!(decompose::_tucker, module)?)?;
+    module.add_function(wrap_pyfunction!(decompose::_power, module)?)
+}

@@ -1,0 +1,304 @@
+//! Tensors, their arrays, and files.
+
+use crate::{borrow, errors, known, threads};
+use pyo3::exceptions::{PyBufferError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use spc::tensor::{AnyTensor, Coordinates, Duplicates, Element, ElementType, IndexArray, Indices, LevelArrays, pack};
+use spc::with_element;
+use spc_compiler::diagnostics::render::render;
+use spc_compiler::format::Format;
+use spc_compiler::format::resolve::{self, Definitions};
+use spc_compiler::syntax;
+use std::collections::HashMap;
+use std::ffi::{CStr, c_int};
+use std::path::PathBuf;
+use std::sync::{LazyLock, PoisonError, RwLock};
+
+/// Formats by their text and order.
+static FORMATS: LazyLock<RwLock<HashMap<(String, usize), Format>>> = LazyLock::new(RwLock::default);
+/// So many formats are remembered.
+const MOST_FORMATS: usize = 1024;
+
+/// The format of a text for tensors of an order.
+pub(crate) fn format(text: &str, order: usize) -> PyResult<Format> {
+    let key = (text.to_owned(), order);
+    if let Some(format) = FORMATS.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
+        return Ok(format.clone());
+    }
+    let none = syntax::Program::default();
+    let parsed = syntax::parse_format(text);
+    let resolved = parsed.and_then(|format| resolve::resolve(&format, order, &Definitions::of_program(&none)));
+    let found = resolved.map_err(|found| errors::text(format!("\n{}", render(text, "<format>", &found.into_sorted(), false))))?;
+    let mut formats = FORMATS.write().unwrap_or_else(PoisonError::into_inner);
+    if formats.len() >= MOST_FORMATS {
+        formats.clear();
+    }
+    formats.insert(key, found.clone());
+    Ok(found)
+}
+
+/// A format for tensors of an order, level by level.
+#[pyfunction]
+pub(crate) fn _format(text: &str, order: usize) -> PyResult<String> {
+    format(text, order).map(|format| format.to_string())
+}
+
+/// A tensor as the library has it. Its arrays may be those of Python objects.
+#[pyclass(frozen, module = "spc._native")]
+pub(crate) struct Storage(pub(crate) AnyTensor);
+
+/// One of the arrays of a tensor, in its memory: for `numpy.frombuffer`.
+#[pyclass(frozen, module = "spc._native")]
+pub(crate) struct Array {
+    tensor: AnyTensor,
+    /// The level and whether positions are meant; else values.
+    index: Option<(usize, bool)>,
+    shape: [isize; 1],
+    strides: [isize; 1],
+}
+
+impl Array {
+    fn new(tensor: &AnyTensor, index: Option<(usize, bool)>) -> Option<Self> {
+        let (bytes, width, _) = parts(tensor, index)?;
+        let shape = [(bytes.len() / width) as isize];
+        Some(Self { tensor: tensor.clone(), index, shape, strides: [width as isize] })
+    }
+}
+
+/// The bytes of an array, those of an element, and its letter in Python's `struct`.
+fn parts(tensor: &AnyTensor, index: Option<(usize, bool)>) -> Option<(&[u8], usize, &'static CStr)> {
+    let Some((level, is_positions)) = index else {
+        let element = tensor.element();
+        return Some((tensor.values().as_bytes(), element.bytes(), letter(element)));
+    };
+    let array = if is_positions { tensor.positions(level)? } else { tensor.coordinates(level)? };
+    // With a sign, as SciPy has its indices; none is so large that it would be lost.
+    let letter = match array {
+        IndexArray::U8(_) => c"B",
+        IndexArray::U16(_) => c"H",
+        IndexArray::U32(_) => c"i",
+        IndexArray::U64(_) => c"q",
+    };
+    Some((array.as_bytes(), array.width().bytes(), letter))
+}
+
+fn letter(element: ElementType) -> &'static CStr {
+    match element {
+        ElementType::F64 => c"d",
+        ElementType::F32 => c"f",
+        ElementType::F16 => c"e",
+        ElementType::BF16 | ElementType::U16 => c"H",
+        ElementType::I8 => c"b",
+        ElementType::I16 => c"h",
+        ElementType::I32 => c"i",
+        ElementType::I64 => c"q",
+        ElementType::U8 => c"B",
+        ElementType::U32 => c"I",
+        ElementType::U64 => c"Q",
+        ElementType::Bool => c"?",
+        ElementType::C32 => c"Zf",
+        ElementType::C64 => c"Zd",
+    }
+}
+
+#[pymethods]
+impl Array {
+    /// # Safety
+    /// Python hands in a view to fill.
+    unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
+        let this = slf.get();
+        // Values may be written to, as those of an array of NumPy's; kernels rely on indices.
+        let readonly = this.index.is_some() || this.tensor.element() == ElementType::Bool;
+        if readonly && flags & ffi::PyBUF_WRITABLE != 0 {
+            return Err(PyBufferError::new_err("the indices of a tensor are for reading"));
+        }
+        let Some((bytes, width, letter)) = parts(&this.tensor, this.index) else {
+            return Err(PyBufferError::new_err("there is no such array"));
+        };
+        // SAFETY: the view is Python's to be filled; the elements, the shape and the strides belong to an object that it keeps, which
+        // is frozen.
+        unsafe {
+            (*view).buf = bytes.as_ptr().cast_mut().cast();
+            (*view).len = bytes.len() as isize;
+            (*view).readonly = c_int::from(readonly);
+            (*view).itemsize = width as isize;
+            (*view).format = if flags & ffi::PyBUF_FORMAT != 0 { letter.as_ptr().cast_mut() } else { std::ptr::null_mut() };
+            (*view).ndim = 1;
+            (*view).shape = this.shape.as_ptr().cast_mut();
+            (*view).strides = this.strides.as_ptr().cast_mut();
+            (*view).suboffsets = std::ptr::null_mut();
+            (*view).internal = std::ptr::null_mut();
+            (*view).obj = slf.into_ptr();
+        }
+        Ok(())
+    }
+}
+
+/// The tensor of an array of NumPy's, C-contiguous in the order of the levels; `text` says which mode each is, if not that of the modes.
+pub(crate) fn dense(object: &Bound<'_, PyAny>, text: Option<&str>, shape: Option<Vec<usize>>) -> PyResult<AnyTensor> {
+    let (found, values) = borrow::values(object)?;
+    let shape = shape.unwrap_or(found);
+    let format = match text {
+        Some(text) => format(text, shape.len())?,
+        None => Format::dense(shape.len()),
+    };
+    let levels = vec![LevelArrays::NONE; format.levels.len()];
+    AnyTensor::from_parts(shape, format, levels, values).map_err(errors::value)
+}
+
+type LevelObjects<'py> = (Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>);
+
+#[pymethods]
+impl Storage {
+    /// A tensor of arrays that lie there, without a copy: a pair of positions and coordinates for each level, and values.
+    #[staticmethod]
+    fn of_arrays(
+        py: Python<'_>,
+        shape: Vec<usize>,
+        text: &str,
+        levels: Vec<LevelObjects<'_>>,
+        values: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
+        let format = format(text, shape.len())?;
+        let arrays = |(positions, coordinates): &LevelObjects<'_>| {
+            let positions = positions.as_ref().map(borrow::indices).transpose()?;
+            Ok(LevelArrays::new(positions, coordinates.as_ref().map(borrow::indices).transpose()?))
+        };
+        let levels = levels.iter().map(arrays).collect::<PyResult<Vec<_>>>()?;
+        let (_, values) = borrow::values(values)?;
+        let large = levels.iter().any(|level| level.bytes() > 1 << 16);
+        let made = if large {
+            threads::run(py, || known::tensor(shape, format, levels, values))
+        } else {
+            known::tensor(shape, format, levels, values)
+        };
+        made.map(Self).map_err(errors::value)
+    }
+
+    /// A dense tensor of an array that is contiguous in the order of its levels, without a copy.
+    #[staticmethod]
+    #[pyo3(signature = (array, text = None, shape = None))]
+    fn of_dense(array: &Bound<'_, PyAny>, text: Option<&str>, shape: Option<Vec<usize>>) -> PyResult<Self> {
+        dense(array, text, shape).map(Self)
+    }
+
+    /// A tensor of entries in any order; what several with one index are: `sum`, or `refuse`.
+    #[staticmethod]
+    fn of_entries(
+        py: Python<'_>,
+        shape: Vec<usize>,
+        coordinates: Vec<Bound<'_, PyAny>>,
+        values: &Bound<'_, PyAny>,
+        text: &str,
+        duplicates: &str,
+    ) -> PyResult<Self> {
+        let format = format(text, shape.len())?;
+        let duplicates = match duplicates {
+            "sum" => Duplicates::Sum,
+            "refuse" => Duplicates::Refuse,
+            other => return Err(PyValueError::new_err(format!("duplicates={other:?}: say 'sum' or 'refuse'"))),
+        };
+        let arrays = coordinates.iter().map(borrow::indices).collect::<PyResult<Vec<_>>>()?;
+        let (_, values) = borrow::values(values)?;
+        let packed = threads::run(py, || {
+            let indices = |array: &IndexArray| match array.as_u32() {
+                Some(array) => Indices::U32(array.to_vec()),
+                None => Indices::U64(array.iter().map(|index| index as u64).collect()),
+            };
+            let indices: Vec<Indices> = arrays.iter().map(indices).collect();
+            with_element!(values.element(), |T| {
+                let values = values.as_slice::<T>().unwrap_or_default().to_vec();
+                pack::<T>(Coordinates { shape, shape_is_stated: true, indices, values }, &format, duplicates)
+            })
+        });
+        packed.map(Self).map_err(errors::value)
+    }
+
+    /// The tensor that a file holds.
+    #[staticmethod]
+    fn read(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        threads::run(py, || spc::io::read(&path)).map(Self).map_err(errors::file)
+    }
+
+    /// Writes the tensor to a file of the kind that its name says.
+    fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        threads::run(py, || spc::io::write_tensor(&path, &self.0)).map_err(errors::file)
+    }
+
+    /// The same tensor in another format.
+    fn convert(&self, py: Python<'_>, text: &str) -> PyResult<Self> {
+        let format = format(text, self.0.order())?;
+        threads::run(py, || self.0.convert(&format)).map(Self).map_err(errors::value)
+    }
+
+    #[getter]
+    fn shape(&self) -> Vec<usize> {
+        self.0.shape().to_vec()
+    }
+
+    #[getter]
+    fn format(&self) -> String {
+        self.0.format().to_string()
+    }
+
+    #[getter]
+    fn element(&self) -> &'static str {
+        self.0.element().name()
+    }
+
+    #[getter]
+    fn is_dense(&self) -> bool {
+        self.0.format().is_dense()
+    }
+
+    /// The shape of a tensor that is dense in the order of its modes.
+    #[getter]
+    fn plain_shape(&self) -> Option<Vec<usize>> {
+        let format = self.0.format();
+        let is_plain = format.is_dense() && (format.order < 2 || *format == Format::dense(format.order));
+        is_plain.then(|| self.0.shape().to_vec())
+    }
+
+    #[getter]
+    fn nnz(&self) -> usize {
+        self.0.nnz()
+    }
+
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.0.storage_bytes()
+    }
+
+    /// The values.
+    fn values(&self) -> Option<Array> {
+        Array::new(&self.0, None)
+    }
+
+    /// The positions of a level, if it has some.
+    fn positions(&self, level: usize) -> Option<Array> {
+        Array::new(&self.0, Some((level, true)))
+    }
+
+    /// The coordinates of a level, if it has some.
+    fn coordinates(&self, level: usize) -> Option<Array> {
+        Array::new(&self.0, Some((level, false)))
+    }
+
+    /// The element at an index, and none where nothing is stored.
+    fn get(&self, index: Vec<usize>) -> PyResult<Option<f64>> {
+        fn get<T: Element>(tensor: &AnyTensor, index: &[usize]) -> PyResult<Option<f64>> {
+            Ok(tensor.get::<T>(index).map_err(errors::value)?.map(T::to_f64))
+        }
+        with_element!(self.0.element(), |T| get::<T>(&self.0, &index))
+    }
+
+    /// The arrays of each level, as a drawing.
+    fn layout(&self) -> String {
+        self.0.layout()
+    }
+
+    fn __str__(&self) -> String {
+        self.0.to_string()
+    }
+}

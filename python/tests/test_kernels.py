@@ -1,0 +1,161 @@
+"""Kernels, einsum strings, jit, `out=`, errors."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from conftest import matrix, quiet
+
+import spc
+
+
+@pytest.mark.parametrize("text", ["ij,jk->ik", "ij,jk", "ij->", "ij->j", "ij->ji", "ij,ij->ij", "ij,ik->jk", "ij,j", "ii", "ii->i", "iJ,J->i"])
+def test_einsum_strings_as_numpy(rng, text):
+    shapes = {"ii": [(5, 5)], "ii->i": [(5, 5)], "ij,jk->ik": [(4, 5), (5, 6)], "ij,jk": [(4, 5), (5, 6)], "ij,ij->ij": [(4, 5)] * 2,
+              "ij,ik->jk": [(4, 5), (4, 6)], "ij,j": [(4, 5), (5,)], "iJ,J->i": [(4, 5), (5,)]}.get(text, [(4, 5)])
+    arrays = [rng.random(shape) for shape in shapes]
+    np.testing.assert_allclose(spc.einsum(text, *arrays), np.einsum(text, *arrays))
+
+
+@pytest.mark.parametrize("text, message", [
+    ("ij,j->k", "no operand has the index 'k'"), ("ij,j->ii", "twice"), ("i1,j->i", "an index is a letter"), ("...j,j", "ellipsis"),
+    ("ij->i", "1 operands, and there are 2"),
+])
+def test_wrong_einsum_strings(text, message):
+    with pytest.raises(spc.EinsumError, match=message) as error:
+        spc.einsum(text, np.ones((2, 2)), np.ones(2))
+    assert "^" in str(error.value)
+
+
+def test_index_notation_by_name(rng):
+    a, x = matrix(rng), rng.random(18)
+    np.testing.assert_allclose(spc.einsum("y(i) = 3 * A(i,j) * x(j)", A=a, x=x), 3 * (a @ x))
+    np.testing.assert_allclose(spc.einsum("y(i) = alpha * A(i,j) * x(j)", x=x, A=a, alpha=0.5), 0.5 * (a @ x))
+    assert spc.einsum("s = A(i,j)", A=a) == a.sum()
+
+
+def test_errors_have_a_caret_at_the_place():
+    with pytest.raises(SyntaxError) as error:
+        spc.kernel("y(i) = A(i,j * x(j)")
+    assert "^" in str(error.value) and "A(i,j * x(j)" in str(error.value)
+    with pytest.raises(SyntaxError, match="csrr"):
+        spc.kernel("y(i) = A(i,j) * x(j)", A="csrr")
+
+
+def test_wrong_calls(rng):
+    spmv = spc.kernel("y(i) = A(i,j) * x(j)", A="csr")
+    a = matrix(rng)
+    for call, kind, message in [
+        (lambda: spmv(a), TypeError, "takes 2 inputs"), (lambda: spmv(a, x=np.ones(18), z=1), TypeError, "no input 'z'"),
+        (lambda: spmv(A=a), TypeError, "no value for the input 'x'"), (lambda: spmv(a, A=a), TypeError, "two values"),
+        (lambda: spmv(a, np.ones(5)), ValueError, "extent"), (lambda: spmv(np.ones(3), np.ones(5)), ValueError, "modes"),
+        (lambda: spmv(a, np.array(["a"] * 18)), TypeError, "elements"),
+    ]:
+        with pytest.raises(kind, match=message):
+            call()
+    with pytest.raises(SyntaxError, match="no tensor `B`"):
+        spc.kernel("y(i) = A(i,j) * x(j)", B="csr")
+
+
+def test_one_kernel_for_many_formats(rng):
+    spmv = spc.kernel("y(i) = A(i,j) * x(j)")
+    x = rng.random(18)
+    for format in ["csr", "csc", "coo", "bsr"]:
+        a = matrix(rng, format=format)
+        np.testing.assert_allclose(quiet(lambda: spmv(a, x)), a.toarray() @ x)
+    assert len(spmv._compiled) == 4
+    for _ in range(3):
+        spmv(a, x)
+    assert len(spmv._compiled) == 4
+
+
+def test_declared_formats_convert(rng):
+    spmv = spc.kernel("y(i) = A(i,j) * x(j)", A="csr")
+    a, x = matrix(rng, format="csc"), rng.random(18)
+    np.testing.assert_allclose(spmv(a, x), a @ x)
+    assert spmv(matrix(rng, index="int64").astype("float32"), x.astype("float32")).dtype == np.dtype("float32")
+
+
+def test_whole_kernels_and_several_results(rng):
+    both = spc.kernel("fn both(A: csr, x: dense) -> (y: dense, s: f64) { y(i) = A(i,j) * x(j); s = y(i) * y(i); }")
+    a, x = matrix(rng), rng.random(18)
+    y, s = both(a, x)
+    np.testing.assert_allclose(y, a @ x)
+    assert s == pytest.approx((y * y).sum())
+    with pytest.raises(TypeError, match="f64"):
+        both(a.astype("float32"), x)
+
+
+def test_out(rng):
+    a, x, y = matrix(rng), rng.random(18), np.full(12, 7.0)
+    spmv = spc.kernel("y(i) = A(i,j) * x(j)", A="csr")
+    assert spmv(a, x, out=y) is y
+    np.testing.assert_allclose(y, a @ x)
+    for wrong, message in [(np.zeros(11), "shape"), (np.zeros(12, "float32"), "f32"), (np.zeros((12, 1)), "stored|shape|format")]:
+        before = wrong.copy()
+        with pytest.raises(ValueError, match=message):
+            spmv(a, x, out=wrong)
+        np.testing.assert_array_equal(wrong, before)
+    square = scipy.sparse.csr_array(np.eye(18))
+    with pytest.raises(ValueError, match="shares memory"):
+        spmv(square, x, out=x)
+    y.flags.writeable = False
+    with pytest.raises((ValueError, BufferError)):
+        spmv(a, x, out=y)
+
+
+def test_jit(rng):
+    @spc.jit
+    def spmv(A: "csr", x: "dense") -> "dense":
+        "y(i) = A(i,j) * x(j)"
+
+    a, x = matrix(rng), rng.random(18)
+    np.testing.assert_allclose(spmv(a, x), a @ x)
+    np.testing.assert_allclose(spmv(x=x, A=a), a @ x)
+    assert spmv.__name__ == "spmv"
+    with pytest.raises(TypeError, match="annotation"):
+        @spc.jit
+        def wrong(A: int):
+            "y(i) = A(i)"
+
+
+def test_mttkrp_of_a_tree(rng):
+    dense = rng.random((5, 6, 7)) * (rng.random((5, 6, 7)) < 0.3)
+    x = spc.tensor(dense, format="csf")
+    b, c = rng.random((6, 4)), rng.random((7, 4))
+    want = np.einsum("ijk,jr,kr->ir", dense, b, c)
+    np.testing.assert_allclose(spc.einsum("ijk,jr,kr->ir", x, b, c), want)
+    np.testing.assert_allclose(spc.einsum("ijk,jr,kr->ir", x.to("alto"), b, c), want)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_dense_orders_without_a_copy(rng, order):
+    a = np.asarray(rng.random((4, 5, 6)), order=order)
+    made = spc.tensor(a)
+    assert np.shares_memory(made.values, a)
+    np.testing.assert_array_equal(made.to_numpy(), a)
+    np.testing.assert_allclose(spc.einsum("ijk->ik", a), a.sum(1))
+
+
+def test_slices_are_said(rng):
+    a = rng.random((6, 8))[::2, ::2]
+    with pytest.warns(spc.CopyWarning, match="gaps"):
+        np.testing.assert_allclose(spc.einsum("ij->i", a), a.sum(1))
+
+
+def test_looking_inside(rng):
+    spmv = spc.kernel("y(i) = A(i,j) * x(j)", A="csr")
+    assert "fn kernel" in spmv.code("rust") or "pub fn" in spmv.code("rust")
+    assert "__global__" in spmv.code("cuda")
+    assert "for" in spmv.explain()
+    assert "csr" in spc.explain("y(i) = A(i,j) * x(j)", A="csr") or "compressed" in spc.explain("y(i) = A(i,j) * x(j)", A="csr")
+    with pytest.raises(ValueError, match="rust"):
+        spmv.code("fortran")
+    made = spc.tensor(matrix(rng))
+    assert "compressed" in repr(made) and "<table>" in made._repr_html_() and "arrays" in made._repr_html_()
+
+
+def test_results_are_the_same_in_the_interpreter(rng):
+    a, x = matrix(rng), rng.random(18)
+    slow = spc.kernel("y(i) = A(i,j) * x(j)", backend="interpreter")
+    np.testing.assert_allclose(slow(a, x), a @ x)
+    assert slow.backend == "interpreter"
