@@ -23,8 +23,8 @@ mod progress;
 mod run;
 mod settings;
 mod source;
-mod suite;
 mod standalone;
+mod suite;
 mod test;
 mod threads;
 

@@ -55,7 +55,8 @@ impl Exported {
         // SAFETY: a view that was asked for its format has a string, or none for bytes.
         let format = (!self.0.format.is_null()).then(|| unsafe { CStr::from_ptr(self.0.format) });
         let format = format.map_or("B", |format| format.to_str().unwrap_or("?!"));
-        let plain = format.strip_prefix(['@', '=', if cfg!(target_endian = "little") { '<' } else { '>' }]).unwrap_or(format);
+        let plain =
+            format.strip_prefix(['@', '=', if cfg!(target_endian = "little") { '<' } else { '>' }]).unwrap_or(format);
         Ok(match (plain, self.0.itemsize) {
             ("d", 8) => ElementType::F64,
             ("f", 4) => ElementType::F32,
@@ -72,7 +73,8 @@ impl Exported {
             ("Zf", 8) => ElementType::C32,
             ("Zd", 16) => ElementType::C64,
             _ => {
-                let message = format!("elements of the type {format:?} are none of a tensor's: convert them with astype");
+                let message =
+                    format!("elements of the type {format:?} are none of a tensor's: convert them with astype");
                 return Err(PyTypeError::new_err(message));
             }
         })
@@ -156,7 +158,9 @@ pub(crate) fn values(object: &Bound<'_, PyAny>) -> PyResult<(Vec<usize>, Values)
         // SAFETY: bytes are valid whatever they are.
         let bytes = unsafe { slice::from_raw_parts(first.as_ptr(), length) };
         if bytes.iter().fold(0, |all, byte| all | byte) > 1 {
-            return Err(PyValueError::new_err("a truth value is a byte other than 0 and 1: copy the array with astype(bool)"));
+            return Err(PyValueError::new_err(
+                "a truth value is a byte other than 0 and 1: copy the array with astype(bool)",
+            ));
         }
     }
     Ok((shape, with_array(array, false)?))

@@ -5,8 +5,8 @@ use crate::{errors, threads};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use spc::decompose::{
-    AlsOptions, AprOptions, CpMethod, CpOptions, DecomposeError, Factor, Fitted, Iteration, KTensor, NonnegativeOptions,
-    PowerOptions, Start, TuckerMethod, TuckerOptions, cp, power, tucker,
+    AlsOptions, AprOptions, CpMethod, CpOptions, DecomposeError, Factor, Fitted, Iteration, KTensor,
+    NonnegativeOptions, PowerOptions, Start, TuckerMethod, TuckerOptions, cp, power, tucker,
 };
 use std::ops::ControlFlow;
 
@@ -45,7 +45,8 @@ fn storages(factors: &[Factor]) -> Vec<Storage> {
 
 fn of_ktensor(found: Fitted<KTensor>) -> PyResult<Found> {
     let weights = found.model.weights().to_vec();
-    let weights = spc::tensor::Tensor::<f64, spc::tensor::Dense<1>>::from_vec([weights.len()], weights).map_err(errors::value)?;
+    let weights =
+        spc::tensor::Tensor::<f64, spc::tensor::Dense<1>>::from_vec([weights.len()], weights).map_err(errors::value)?;
     Ok((Storage(weights.into_any()), storages(found.model.factors()), fits(&found.iterations), found.stopped.name()))
 }
 
@@ -65,7 +66,9 @@ pub(crate) fn _cp(
     weights: Option<&Storage>,
 ) -> PyResult<Found> {
     let method = match method {
-        "als" => CpMethod::Als(AlsOptions { weights: weights.map(|weights| weights.0.clone()), ..AlsOptions::default() }),
+        "als" => {
+            CpMethod::Als(AlsOptions { weights: weights.map(|weights| weights.0.clone()), ..AlsOptions::default() })
+        }
         "nonnegative" => CpMethod::Nonnegative(NonnegativeOptions::default()),
         "apr" => CpMethod::Apr(AprOptions::default()),
         other => return Err(PyValueError::new_err(format!("there is no method {other:?}: als, nonnegative, apr"))),

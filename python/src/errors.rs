@@ -6,7 +6,12 @@ use pyo3::prelude::*;
 use spc::execute::ProgramError;
 use std::fmt::Display;
 
-create_exception!(_native, SpcError, PyException, "What goes wrong in spc, and is no error in a text, a value or a file.");
+create_exception!(
+    _native,
+    SpcError,
+    PyException,
+    "What goes wrong in spc, and is no error in a text, a value or a file."
+);
 
 /// An input, a shape or an option that does not fit.
 pub(crate) fn value(error: impl Display) -> PyErr {
@@ -28,7 +33,9 @@ pub(crate) fn program(error: ProgramError) -> PyErr {
     match error {
         ProgramError::Text(message) => text(format!("\n{message}")),
         ProgramError::Execute(spc::Error::Memory { .. }) => PyMemoryError::new_err(error.to_string()),
-        ProgramError::Execute(spc::Error::Native(_) | spc::Error::Stopped { .. }) => SpcError::new_err(error.to_string()),
+        ProgramError::Execute(spc::Error::Native(_) | spc::Error::Stopped { .. }) => {
+            SpcError::new_err(error.to_string())
+        }
         other => value(other),
     }
 }

@@ -133,7 +133,8 @@ impl Kernel {
     fn call(&self, py: Python<'_>, inputs: &Bound<'_, PyTuple>) -> PyResult<Vec<Storage>> {
         let arguments = inputs.iter().map(|input| Argument::of(&input)).collect::<PyResult<Vec<_>>>()?;
         let kernel = self.kernel.clone();
-        let is_short = self.kernel.backend() == Backend::Native && arguments.iter().map(Argument::bytes).sum::<usize>() < SHORT;
+        let is_short =
+            self.kernel.backend() == Backend::Native && arguments.iter().map(Argument::bytes).sum::<usize>() < SHORT;
         let call = move || {
             threads::within(|| {
                 let inputs: Vec<&dyn Input> = arguments.iter().map(Argument::input).collect();
@@ -154,14 +155,18 @@ impl Kernel {
             let (shape, values) = borrow::values_to_write(out)?;
             let place = range(values.as_bytes());
             if taken.iter().any(|other| overlap(&place, other)) {
-                return Err(PyValueError::new_err("out= shares memory with an input or another result: say another array"));
+                return Err(PyValueError::new_err(
+                    "out= shares memory with an input or another result: say another array",
+                ));
             }
             taken.push(place);
             let (order, format) = (shape.len(), Format::dense(shape.len()));
             if order == 0 {
                 return Err(PyTypeError::new_err("out= takes no array of order 0: a number is returned"));
             }
-            targets.push(AnyTensor::from_parts(shape, format, vec![LevelArrays::NONE; order], values).map_err(errors::value)?);
+            targets.push(
+                AnyTensor::from_parts(shape, format, vec![LevelArrays::NONE; order], values).map_err(errors::value)?,
+            );
         }
         let lent: Vec<Range<usize>> = targets.iter().map(|target| range(target.values().as_bytes())).collect();
         threads::run(py, || {
@@ -274,8 +279,7 @@ fn interruptible<R: Send + 'static>(py: Python<'_>, call: impl FnOnce() -> R + S
     // A receiver is for one thread at a time, which a lock vouches for.
     let receiver = Mutex::new(receiver);
     loop {
-        let received =
-            py.detach(|| receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(PATIENCE));
+        let received = py.detach(|| receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(PATIENCE));
         match received {
             Ok(result) => return Ok(result),
             Err(RecvTimeoutError::Timeout) => py.check_signals()?,
@@ -305,7 +309,8 @@ fn for_gpu(builder: KernelBuilder) -> PyResult<String> {
             .map(|compiled| cuda::module(&compiled.kernel, None, cuda::Options::default()))
             .collect();
         let texts = modules.map(|modules| modules.iter().map(cuda::text).collect::<Vec<_>>().join("\n"));
-        *text.lock().unwrap_or_else(PoisonError::into_inner) = texts.map_err(|refusal| format!("{}: {}", refusal.what, refusal.help));
+        *text.lock().unwrap_or_else(PoisonError::into_inner) =
+            texts.map_err(|refusal| format!("{}: {}", refusal.what, refusal.help));
         let kernels = program.kernels.iter().map(|compiled| compiled.kernel.clone());
         Ok(Chain::of_links(program, kernels.map(Executable::interpreted).collect()))
     };

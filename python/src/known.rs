@@ -77,7 +77,9 @@ fn sums(array: &IndexArray) -> [u64; 2] {
         return part(bytes, keys);
     }
     let parts: Vec<[u64; 2]> = bytes.par_chunks(PART).map(|bytes| part(bytes, keys)).collect();
-    parts.iter().fold(keys, |all, sums| [0, 1].map(|half| (all[half].rotate_left(23) ^ sums[half]).wrapping_mul(keys[half])))
+    parts
+        .iter()
+        .fold(keys, |all, sums| [0, 1].map(|half| (all[half].rotate_left(23) ^ sums[half]).wrapping_mul(keys[half])))
 }
 
 /// Polynomials of the words in four lanes each, so that a processor multiplies several at a time.
@@ -93,7 +95,8 @@ fn part(bytes: &[u8], keys: [u64; 2]) -> [u64; 2] {
             lanes[1][lane] = (lanes[1][lane].wrapping_add(word)).wrapping_mul(keys[1]).rotate_left(31);
         }
     }
-    let mut sums = lanes.map(|lanes| lanes.iter().fold(0_u64, |all, lane| (all.rotate_left(19) ^ lane).wrapping_mul(keys[0])));
+    let mut sums =
+        lanes.map(|lanes| lanes.iter().fold(0_u64, |all, lane| (all.rotate_left(19) ^ lane).wrapping_mul(keys[0])));
     for &byte in rest {
         sums = [0, 1].map(|half| (sums[half].rotate_left(11) ^ u64::from(byte)).wrapping_mul(keys[half]));
     }

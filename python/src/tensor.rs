@@ -29,7 +29,8 @@ pub(crate) fn format(text: &str, order: usize) -> PyResult<Format> {
     let none = syntax::Program::default();
     let parsed = syntax::parse_format(text);
     let resolved = parsed.and_then(|format| resolve::resolve(&format, order, &Definitions::of_program(&none)));
-    let found = resolved.map_err(|found| errors::text(format!("\n{}", render(text, "<format>", &found.into_sorted(), false))))?;
+    let found = resolved
+        .map_err(|found| errors::text(format!("\n{}", render(text, "<format>", &found.into_sorted(), false))))?;
     let mut formats = FORMATS.write().unwrap_or_else(PoisonError::into_inner);
     if formats.len() >= MOST_FORMATS {
         formats.clear();
@@ -123,7 +124,8 @@ impl Array {
             (*view).len = bytes.len() as isize;
             (*view).readonly = c_int::from(readonly);
             (*view).itemsize = width as isize;
-            (*view).format = if flags & ffi::PyBUF_FORMAT != 0 { letter.as_ptr().cast_mut() } else { std::ptr::null_mut() };
+            (*view).format =
+                if flags & ffi::PyBUF_FORMAT != 0 { letter.as_ptr().cast_mut() } else { std::ptr::null_mut() };
             (*view).ndim = 1;
             (*view).shape = this.shape.as_ptr().cast_mut();
             (*view).strides = this.strides.as_ptr().cast_mut();

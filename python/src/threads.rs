@@ -31,7 +31,11 @@ pub(crate) fn within<R: Send>(body: impl FnOnce() -> R + Send) -> R {
 
 fn new(count: usize) -> PyResult<Arc<ThreadPool>> {
     let count = count.min(spc::parallel::most_threads());
-    ThreadPoolBuilder::new().num_threads(count).build().map(Arc::new).map_err(|error| PyOSError::new_err(error.to_string()))
+    ThreadPoolBuilder::new()
+        .num_threads(count)
+        .build()
+        .map(Arc::new)
+        .map_err(|error| PyOSError::new_err(error.to_string()))
 }
 
 /// Runs kernels on so many threads from now on; `None` for as many as the machine has processors.
@@ -39,7 +43,9 @@ fn new(count: usize) -> PyResult<Arc<ThreadPool>> {
 #[pyo3(signature = (count = None))]
 pub(crate) fn set_threads(count: Option<usize>) -> PyResult<()> {
     if count == Some(0) {
-        return Err(pyo3::exceptions::PyValueError::new_err("there is at least one thread: say None for one for each processor"));
+        return Err(pyo3::exceptions::PyValueError::new_err(
+            "there is at least one thread: say None for one for each processor",
+        ));
     }
     let made = new(count.unwrap_or(0))?;
     *POOL.write().unwrap_or_else(PoisonError::into_inner) = Some(made);
