@@ -40,6 +40,8 @@ pub(crate) mod hash;
 mod interpreted;
 #[cfg(feature = "compile")]
 pub mod interpreter;
+#[cfg(feature = "jit")]
+mod jit;
 #[cfg(feature = "compile")]
 mod kernel;
 #[cfg(feature = "compile")]
@@ -81,6 +83,8 @@ pub use chain::{Chain, Outcome};
 pub use error::{Error, ExtentSource};
 #[cfg(feature = "compile")]
 pub use executable::{Backend, Executable};
+#[cfg(feature = "jit")]
+pub use jit::{JitKernel, Unsupported};
 #[cfg(feature = "decompose")]
 pub(crate) use kernel::rendered;
 #[cfg(feature = "compile")]
