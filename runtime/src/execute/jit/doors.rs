@@ -276,7 +276,8 @@ pub(super) unsafe extern "C" fn allocate(
     let (run, kind) = (session.run, session.run.tables.arrays[array as usize].1);
     let local = &mut session.locals[array as usize];
     run.guarded(std::ptr::null_mut(), || {
-        *local = Local::None;
+        // What was there is freed first.
+        drop(std::mem::replace(local, Local::None));
         let mut parts = Array { data: std::ptr::null_mut(), length: 0, capacity: 0 };
         with_kind!(kind, |T| put(&mut parts, parallel::array(<T as Words>::of([low, high]), [length_of::<T>(&factors)])));
         *local = Local::Vector(parts, kind);

@@ -493,9 +493,10 @@ impl Maker<'_, '_> {
         };
         let (data, length) = self.slice(array)?;
         let is_empty = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, begin, end);
-        let fits = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, length.value);
+        let last = self.b.ins().iadd_imm_s(end, -(stride as i64));
+        let fits = self.b.ins().icmp(IntCC::UnsignedLessThan, last, length.value);
         let holds = self.b.ins().bor(is_empty, fits);
-        self.require(holds, Wrong::Index, Some(array), end, length.value);
+        self.require(holds, Wrong::Index, Some(array), last, length.value);
         let (head, body, after) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
         let (low, high) = (self.b.append_block_param(head, I64), self.b.append_block_param(head, I64));
         let zero = self.constant(0);

@@ -356,10 +356,6 @@ impl<'u, 'f> Maker<'u, 'f> {
     pub(super) fn length(&mut self, id: ArrayId) -> Result<Value> {
         match self.binding(id)? {
             Binding::Numbers { codes, .. } => self.length(codes),
-            Binding::Registers(parts) => {
-                let length = parts.len() as u64;
-                Ok(self.constant(length))
-            }
             _ => Ok(self.slice(id)?.1.value),
         }
     }

@@ -3,22 +3,26 @@
 use super::Unsupported;
 use super::doors::{self, Wrong};
 use super::expressions::factors;
-use super::function::{Binding, Length, Maker, Result, Slot, Val, memory, stored};
+use super::function::{Binding, Length, Maker, Result, Val, memory, stored};
 use super::layout::Kind;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use spc_compiler::format::IndexWidth;
 use spc_compiler::ir::{
-    ArrayElement, ArrayId, BinaryOperator, Expr, ReduceOperator, Statement, Type, VariableId, Walk,
+    ArrayElement, ArrayId, BinaryOperator, Expr, ReduceOperator, Statement, VariableId, Walk,
 };
 
 /// Arrays of at most so many bytes lie on the stack, where their length is known.
 const MOST_ON_STACK: u64 = 8192;
 
 impl Maker<'_, '_> {
+    /// The statements of a block: names that it declares are forgotten behind it.
     pub(super) fn block(&mut self, statements: &[Statement]) -> Result<()> {
-        statements.iter().try_for_each(|statement| self.statement(statement))
+        let (arrays, variables) = (self.arrays.clone(), self.variables.clone());
+        let result = statements.iter().try_for_each(|statement| self.statement(statement));
+        (self.arrays, self.variables) = (arrays, variables);
+        result
     }
 
     fn statement(&mut self, statement: &Statement) -> Result<()> {
@@ -448,14 +452,6 @@ impl Maker<'_, '_> {
         self.b.switch_to_block(after);
         self.b.seal_block(after);
         Ok(())
-    }
-
-    /// The types of variables that are declared, for a frame.
-    pub(super) fn type_of_slot(slot: &Slot) -> Type {
-        match slot {
-            Slot::Fixed(value) => value.ty,
-            Slot::Mutable(ty, _) => *ty,
-        }
     }
 
     pub(super) fn whole(data: Value, length: Value) -> Binding {

@@ -9,7 +9,8 @@ use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
-use spc_compiler::ir::{Kernel, Ordered};
+use spc_compiler::ir::{ArrayId, Kernel, Ordered};
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 /// Code in the making.
@@ -21,6 +22,8 @@ pub(super) struct Unit {
     pub(super) ordered: Ordered,
     /// Loops whose functions are still to be made.
     pub(super) loops: Vec<super::parallel::Pending>,
+    /// The arrays that may be in registers, and their lengths.
+    pub(super) in_registers: BTreeMap<ArrayId, u64>,
     functions: usize,
 }
 
@@ -49,7 +52,17 @@ impl Unit {
         let builder = JITBuilder::with_isa(target()?, default_libcall_names());
         let module = JITModule::new(builder);
         let config = module.isa().frontend_config();
-        Ok(Self { module, config, is_fused: is_fused(), ordered: Ordered::of(kernel), loops: Vec::new(), functions: 0 })
+        let mut unit = Self {
+            module,
+            config,
+            is_fused: is_fused(),
+            ordered: Ordered::of(kernel),
+            loops: Vec::new(),
+            in_registers: BTreeMap::new(),
+            functions: 0,
+        };
+        unit.find_registers(kernel);
+        Ok(unit)
     }
 
     /// Makes a function with parameters of these types and one result. `session` is the place of the session among them.
