@@ -16,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 const NATIVE_SHARE: usize = 8;
 
 /// And every so many-th as machine code of the JIT, which is made in milliseconds.
-const JIT_SHARE: usize = 4;
+const JIT_SHARE: usize = 8;
 
 /// The cases of a library: few runs of the compiler, and no batch that all others wait for.
 const BATCH: usize = 40;
