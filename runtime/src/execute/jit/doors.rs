@@ -136,7 +136,6 @@ impl Drop for Local {
     }
 }
 
-
 /// An element as two words.
 pub(super) trait Words: parallel::Plain + Send + Sync + 'static {
     fn of(words: [u64; 2]) -> Self;
@@ -206,9 +205,9 @@ fn kind(number: u64) -> Kind {
 ///
 /// # Safety
 /// There are so many words.
-unsafe fn shape<'a>(shape: *const u64, count: u64) -> Vec<usize> {
+unsafe fn shape(shape: *const u64, count: u64) -> Vec<usize> {
     // SAFETY: as the caller promises.
-    let words: &'a [u64] = unsafe { slice::from_raw_parts(shape, count as usize) };
+    let words: &[u64] = unsafe { slice::from_raw_parts(shape, count as usize) };
     words.iter().map(|&word| word as usize).collect()
 }
 
@@ -279,7 +278,10 @@ pub(super) unsafe extern "C" fn allocate(
         // What was there is freed first.
         drop(std::mem::replace(local, Local::None));
         let mut parts = Array { data: std::ptr::null_mut(), length: 0, capacity: 0 };
-        with_kind!(kind, |T| put(&mut parts, parallel::array(<T as Words>::of([low, high]), [length_of::<T>(&factors)])));
+        with_kind!(kind, |T| put(
+            &mut parts,
+            parallel::array(<T as Words>::of([low, high]), [length_of::<T>(&factors)])
+        ));
         *local = Local::Vector(parts, kind);
         match local {
             Local::Vector(parts, _) => parts,
@@ -411,9 +413,7 @@ macro_rules! with_key {
 /// The place of a key in a list; the largest number where it failed.
 unsafe fn insert<K: Key>(run: *const Run<'_>, table: *mut Table, keys: *mut Array, key: u64) -> u64 {
     let run = unsafe { &*run };
-    run.guarded(u64::MAX, || unsafe {
-        change::<K, u64>(keys, |keys| (*table).insert(keys, K::narrow(key)) as u64)
-    })
+    run.guarded(u64::MAX, || unsafe { change::<K, u64>(keys, |keys| (*table).insert(keys, K::narrow(key)) as u64) })
 }
 
 macro_rules! inserts {

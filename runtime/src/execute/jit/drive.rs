@@ -1,7 +1,7 @@
 //! Parallel loops of machine code on the run time's own chunks.
 
 use super::doors::{Run, Session, Words, put, take, with_kind};
-use super::layout::{Kind, Layout, PARTIALS, CHUNKS};
+use super::layout::{CHUNKS, Kind, Layout, PARTIALS};
 use crate::execute::native::abi::Array;
 use crate::parallel::{Chunks, Fixed, Joined, JoinedPositions, Owned, Position, Private, Segmented};
 use spc_compiler::ir::{ArrayId, ChunkPolicy, Count, Weights};
@@ -9,7 +9,8 @@ use std::slice;
 
 /// What a chunk does: with the frame, its session, its places, the words of what it shares, and those of what it reduces. Not
 /// zero: it failed.
-pub(super) type Body = unsafe extern "C" fn(*mut u64, *mut Session<'_>, u64, u64, *const [u64; 5], *mut [u64; 2]) -> u64;
+pub(super) type Body =
+    unsafe extern "C" fn(*mut u64, *mut Session<'_>, u64, u64, *const [u64; 5], *mut [u64; 2]) -> u64;
 /// The value of the expression with a number, at a place.
 pub(super) type Query = unsafe extern "C" fn(*mut u64, u64, u64) -> u64;
 /// With the frame: combines elements with others, so many of them, one by one.
@@ -53,11 +54,19 @@ pub(super) struct Share {
 #[derive(Debug)]
 pub(super) enum Sharing {
     Owned,
-    Segmented { identity: [u64; 2], add: Add },
-    Private { identity: [u64; 2], add: Add },
+    Segmented {
+        identity: [u64; 2],
+        add: Add,
+    },
+    Private {
+        identity: [u64; 2],
+        add: Add,
+    },
     Joined,
     /// Of positions in what another share, by its number, is joined to.
-    JoinedPositions { children: usize },
+    JoinedPositions {
+        children: usize,
+    },
 }
 
 /// An array among chunks.
@@ -205,8 +214,12 @@ pub(super) fn drive(session: &mut Session<'_>, frame: *mut u64, plan: &Plan) {
     if let Some(uneven) = plan.uneven.as_ref().filter(|_| !chunks.are_even()) {
         return drive(session, frame, uneven);
     }
-    let shares: Vec<Box<dyn Shared + '_>> =
-        plan.shares.iter().enumerate().map(|(place, share)| shared(run, frame, &chunks, place, share, &query)).collect();
+    let shares: Vec<Box<dyn Shared + '_>> = plan
+        .shares
+        .iter()
+        .enumerate()
+        .map(|(place, share)| shared(run, frame, &chunks, place, share, &query))
+        .collect();
     if run.has_failed() {
         return;
     }
@@ -300,9 +313,7 @@ fn cut(run: &Run<'_>, frame: *mut u64, plan: &Plan, query: &dyn Fn(u64, usize) -
             (Weights::WorkAndPlaces, Count::Writing) => Chunks::weighted(begin, end, before),
             (Weights::WorkAndPlaces, Count::Copies) => Chunks::weighted_per_thread(begin, end, before),
             (Weights::WorkAndPlaces, Count::Appending) => Chunks::weighted_appending(begin, end, before),
-            (Weights::WorkAndPlaces, Count::AppendingBounded) => {
-                Chunks::weighted_appending_bounded(begin, end, before)
-            }
+            (Weights::WorkAndPlaces, Count::AppendingBounded) => Chunks::weighted_appending_bounded(begin, end, before),
         }
     };
     if plan.is_aligned { chunks.aligned(&|place| query(SAME, place) != 0) } else { chunks }

@@ -231,9 +231,7 @@ impl Maker<'_, '_> {
                 Subtract => self.b.ins().fsub(a, b),
                 Multiply => self.b.ins().fmul(a, b),
                 Divide => self.b.ins().fdiv(a, b),
-                Remainder if register(ty) == F64 => {
-                    self.value_of(doors::remainder_f64 as *const u8, &[a, b], F64)
-                }
+                Remainder if register(ty) == F64 => self.value_of(doors::remainder_f64 as *const u8, &[a, b], F64),
                 Remainder => self.value_of(doors::remainder_f32 as *const u8, &[a, b], F32),
                 other => return Err(Unsupported(format!("`{}` of floating point numbers", other.symbol()))),
             }
@@ -590,7 +588,7 @@ fn real_type(ty: Type) -> Type {
 }
 
 /// The factors of a product of real numbers that is added to a sum.
-pub(super) fn factors<'e>(operator: ReduceOperator, ty: Type, value: &'e Expr) -> Option<(&'e Expr, &'e Expr)> {
+pub(super) fn factors(operator: ReduceOperator, ty: Type, value: &Expr) -> Option<(&Expr, &Expr)> {
     match value {
         Expr::Binary(BinaryOperator::Multiply, one, other) if operator == ReduceOperator::Add && is_float(ty) => {
             Some((one, other))

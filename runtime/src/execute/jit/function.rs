@@ -75,17 +75,36 @@ impl Length {
 /// What an array of a kernel is.
 #[derive(Debug, Clone)]
 pub(super) enum Binding {
-    Slice { data: Value, length: Length },
+    Slice {
+        data: Value,
+        length: Length,
+    },
     /// A chunk's part, whose indices are those of the whole.
-    Part { data: Value, length: Value, base: Value },
+    Part {
+        data: Value,
+        length: Value,
+        base: Value,
+    },
     /// The same, with what it shares with the next.
-    Segments { data: Value, length: Value, base: Value, next: Value, further: Value },
+    Segments {
+        data: Value,
+        length: Value,
+        base: Value,
+        next: Value,
+        further: Value,
+    },
     /// The parts of a vector lie there.
     Grown(Value),
     Table(Value),
-    Bitmap { bitmap: Value, extent: Value },
+    Bitmap {
+        bitmap: Value,
+        extent: Value,
+    },
     /// The numbers in codes.
-    Numbers { codes: ArrayId, mask: Value },
+    Numbers {
+        codes: ArrayId,
+        mask: Value,
+    },
     /// Elements in registers.
     Registers(Vec<Variable>),
 }

@@ -172,7 +172,8 @@ fn see(
         body.iter().for_each(|statement| statement.for_each_expr(&mut note));
         return;
     }
-    let mut note = |expr: &Expr| expr.for_each(&mut |inner| inner.for_each_array(&mut |array| _ = others.insert(array)));
+    let mut note =
+        |expr: &Expr| expr.for_each(&mut |inner| inner.for_each_array(&mut |array| _ = others.insert(array)));
     statement.for_each_expr(&mut note);
     others.extend(statement.written_array());
     match statement {
@@ -217,19 +218,17 @@ struct Piece<'d> {
 
 impl Maker<'_, '_> {
     /// Makes a loop over rows; whether it is one.
-    pub(super) fn lanes(
-        &mut self,
-        counter: VariableId,
-        begin: &Expr,
-        end: &Expr,
-        body: &[Statement],
-    ) -> Result<bool> {
+    pub(super) fn lanes(&mut self, counter: VariableId, begin: &Expr, end: &Expr, body: &[Statement]) -> Result<bool> {
         let Some(rows) = Rows::of(self.kernel, &self.unit.ordered, counter, body) else { return Ok(false) };
         let bytes = rows.element.bytes() as u64;
         let length = constant(self.kernel, end).filter(|_| *begin == Expr::Index(0));
         let written_out = length.filter(|length| *length <= MOST_WRITTEN_OUT);
-        let in_memory: Vec<ArrayId> =
-            rows.arrays.iter().copied().filter(|array| !matches!(self.arrays.get(array), Some(Binding::Registers(_)))).collect();
+        let in_memory: Vec<ArrayId> = rows
+            .arrays
+            .iter()
+            .copied()
+            .filter(|array| !matches!(self.arrays.get(array), Some(Binding::Registers(_))))
+            .collect();
         if let Some(length) = written_out {
             if length == 0 {
                 return Ok(true);
@@ -296,20 +295,21 @@ impl Maker<'_, '_> {
                     self.store_lanes(&piece, *array, value)?;
                 }
                 Statement::Reduce(array, _, operator, value) => {
-                    let after = if let Some((one, other)) = factors(*operator, Type::Element(element_of(piece.ty)), value) {
-                        let (one, other) = (self.in_lanes(&piece, one)?, self.in_lanes(&piece, other)?);
-                        let before = self.load_lanes(&piece, *array)?;
-                        if self.unit.is_fused {
-                            self.b.ins().fma(one, other, before)
+                    let after =
+                        if let Some((one, other)) = factors(*operator, Type::Element(element_of(piece.ty)), value) {
+                            let (one, other) = (self.in_lanes(&piece, one)?, self.in_lanes(&piece, other)?);
+                            let before = self.load_lanes(&piece, *array)?;
+                            if self.unit.is_fused {
+                                self.b.ins().fma(one, other, before)
+                            } else {
+                                let product = self.b.ins().fmul(one, other);
+                                self.b.ins().fadd(before, product)
+                            }
                         } else {
-                            let product = self.b.ins().fmul(one, other);
-                            self.b.ins().fadd(before, product)
-                        }
-                    } else {
-                        let value = self.in_lanes(&piece, value)?;
-                        let before = self.load_lanes(&piece, *array)?;
-                        self.combine_lanes(piece.ty, *operator, before, value)
-                    };
+                            let value = self.in_lanes(&piece, value)?;
+                            let before = self.load_lanes(&piece, *array)?;
+                            self.combine_lanes(piece.ty, *operator, before, value)
+                        };
                     self.store_lanes(&piece, *array, after)?;
                 }
                 _ => {}

@@ -108,7 +108,8 @@ impl JitKernel {
             Ok(maker.constant(0))
         })?;
         let pending = std::mem::take(&mut unit.loops);
-        let drafts = pending.into_iter().map(|pending| pending.make(&mut unit, kernel)).collect::<Result<Vec<_>, _>>()?;
+        let drafts =
+            pending.into_iter().map(|pending| pending.make(&mut unit, kernel)).collect::<Result<Vec<_>, _>>()?;
         if !unit.loops.is_empty() {
             return Err(Unsupported::new("a parallel loop in another"));
         }

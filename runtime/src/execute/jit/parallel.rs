@@ -8,9 +8,9 @@ use super::layout::{ARRAY_WORDS, CHUNKS, Kind, PARTIALS};
 use super::unit::Unit;
 use crate::half::{bf16, f16};
 use cranelift_codegen::ir::InstBuilder;
+use cranelift_codegen::ir::Value;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
-use cranelift_codegen::ir::Value;
 use cranelift_module::FuncId;
 use spc_compiler::ir::{
     ArrayElement, ArrayId, ElementType, Expr, Kernel, Literal, Parallel, ReduceOperator, Sharing, Type, VariableId,
@@ -252,9 +252,7 @@ impl Pending {
         }
         let Pending { mut node, variables, arrays } = self;
         let uneven = match node.uneven.take() {
-            Some(uneven) => {
-                Some(Box::new(Pending { node: *uneven, variables, arrays }.make(unit, kernel)?))
-            }
+            Some(uneven) => Some(Box::new(Pending { node: *uneven, variables, arrays }.make(unit, kernel)?)),
             None => None,
         };
         Ok(Draft { body, query, node, adds, uneven })

@@ -9,9 +9,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use spc_compiler::format::IndexWidth;
-use spc_compiler::ir::{
-    ArrayElement, ArrayId, BinaryOperator, Expr, ReduceOperator, Statement, VariableId, Walk,
-};
+use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, Expr, ReduceOperator, Statement, VariableId, Walk};
 
 /// Arrays of at most so many bytes lie on the stack, where their length is known.
 const MOST_ON_STACK: u64 = 8192;

@@ -74,7 +74,7 @@ impl Unit {
         failed: i64,
         body: impl FnOnce(&mut Maker<'_, '_>, &[Value]) -> Result<Value>,
     ) -> Result<FuncId> {
-                let mut context: Context = self.module.make_context();
+        let mut context: Context = self.module.make_context();
         let mut of_builder = FunctionBuilderContext::new();
         context.func.signature.params.extend(parameters.iter().map(|ty| AbiParam::new(*ty)));
         context.func.signature.returns.push(AbiParam::new(cranelift_codegen::ir::types::I64));
