@@ -15,6 +15,9 @@ use std::sync::{Arc, OnceLock};
 /// In the usual tier, every so many-th case runs natively.
 const NATIVE_SHARE: usize = 8;
 
+/// And every so many-th as machine code of the JIT, which is made in milliseconds.
+const JIT_SHARE: usize = 8;
+
 /// The cases of a library: few runs of the compiler, and no batch that all others wait for.
 const BATCH: usize = 40;
 
@@ -102,6 +105,13 @@ fn compile_c(cases: &[Case]) -> Result<Vec<(Ready, Chain)>, Skip> {
     Ok(all.into_iter().zip(chains).collect())
 }
 
+/// What no machine code is made of is told, with the reason.
+fn jit(case: &Case) -> Result<(), String> {
+    let ready = ready(case);
+    let chain = Chain::jit(&ready.program).map_err(|unsupported| unsupported.to_string())?;
+    ready.run(&chain)
+}
+
 fn is_refused(case: &Case) {
     match Ready::new(case) {
         Err(Stop::Refused { codes, message }) => {
@@ -147,6 +157,9 @@ pub(crate) fn tests(suite: &mut Suite) {
     }
     for case in chosen(suite, "interpreter", 1) {
         suite.test(format!("interpreter::{}", case.name), move || interpret(&case));
+    }
+    for case in chosen(suite, "jit", JIT_SHARE) {
+        suite.test(format!("jit::{}", case.name), move || jit(&case));
     }
     let cases = chosen(suite, "native", NATIVE_SHARE);
     Batch::add_all(suite, "native", &cases, BATCH, compile, |(ready, chain)| ready.run(chain));

@@ -2,6 +2,7 @@
 //!
 //! `--times` asks for more programs, `--seed` for others. What fails is made smaller and printed as a case.
 
+use spc::execute::Chain;
 use spc_compiler::schedule::Options;
 use spc_tests::case::Case;
 use spc_tests::data::Random;
@@ -134,6 +135,22 @@ fn random_programs_do_the_same_as_native_code() -> Result<(), Skip> {
 
 /// Every program with another input beside one of its own, with entries at the same places: walked apart and, as the schedule
 /// says, together.
+/// Machine code of the JIT is made of every program, in milliseconds.
+fn random_programs_do_the_same_as_machine_code() {
+    let mut wrong = Vec::new();
+    for seed in options().seeds(60, 300) {
+        let program = if seed % 4 == 0 { Program::reduction(5 * seed) } else { Program::random(5 * seed) };
+        let outcome = outcome_of(&program.case("random"), &|ready| {
+            let chain = Chain::jit(&ready.program).map_err(|unsupported| unsupported.to_string())?;
+            ready.run(&chain)
+        });
+        if let Outcome::Wrong(message) = outcome {
+            wrong.push(format!("seed {seed}: {message}\n{}", program.case_text()));
+        }
+    }
+    assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
 fn random_programs_do_the_same_with_inputs_of_one_pattern() {
     let (mut wrong, mut right, mut refused) = (Vec::new(), 0, 0);
     for seed in options().seeds(50, 100) {
@@ -158,5 +175,6 @@ spc_tests::tests! {
     random_reductions_do_what_the_oracle_says,
     random_programs_do_the_same_under_any_schedule,
     random_programs_do_the_same_as_native_code,
+    random_programs_do_the_same_as_machine_code,
     random_programs_do_the_same_with_inputs_of_one_pattern,
 }

@@ -46,7 +46,8 @@ pub(crate) struct Run {
     outputs: Vec<NamedFile>,
     #[command(flatten)]
     to: OutputKind,
-    /// What runs the kernel; native code where there is a Rust compiler, else the interpreter
+    /// What runs the kernel; native code where there is a Rust compiler or the kernel was compiled before, else `jit`, else the
+    /// interpreter
     #[arg(long, value_enum)]
     backend: Option<BackendName>,
     /// Which GPU runs the kernel, counted from 0, with `--backend cuda`; several, as `0,1`, for an input in parts
@@ -86,7 +87,11 @@ pub(crate) struct Run {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum BackendName {
+    /// Compiled by rustc
     Native,
+    /// Machine code made without rustc, in builds that have it
+    Jit,
+    /// Checks every step, slowly
     Interpreter,
     Cuda,
 }
@@ -95,6 +100,7 @@ impl From<BackendName> for Backend {
     fn from(name: BackendName) -> Self {
         match name {
             BackendName::Native => Backend::Native,
+            BackendName::Jit => Backend::Jit,
             BackendName::Interpreter => Backend::Interpreter,
             BackendName::Cuda => Backend::Cuda,
         }
@@ -223,6 +229,7 @@ pub(crate) fn of_backend(error: &ProgramError) -> Failure {
         ProgramError::Execute(Error::Native(native)) if native.is_missing_compiler() => {
             failure.help("`--backend interpreter` runs without a compiler, slowly")
         }
+        ProgramError::Execute(Error::Unsupported(_)) => failure.help("`--backend interpreter` runs any kernel, slowly"),
         ProgramError::Execute(Error::Cuda(cuda)) => match cuda.remedy() {
             Some(remedy) => failure.help(remedy),
             None => failure,

@@ -213,6 +213,7 @@ impl Report<'_> {
         let value = json!({
             "kernel": self.kernel.name,
             "backend": self.program.backend().name(),
+            "without_compiler": self.program.without_compiler().map(ToString::to_string),
             "threads": spc::parallel::threads(),
             "place": self.program.place(),
             "nnz": self.sparse_entries(),

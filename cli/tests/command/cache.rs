@@ -53,6 +53,22 @@ fn is_from_cache(message: &str) -> bool {
     message.contains("(compiled before)")
 }
 
+#[test]
+fn a_kernel_that_was_compiled_is_found_without_the_compiler() {
+    let place = place();
+    let cache = place.path("cache");
+    assert!(!is_from_cache(&runs(place.native(&cache))));
+    let without = |cache: &Path| {
+        let mut command = place.command(&RUN);
+        command.env("SPC_CACHE", cache).env("SPC_RUSTC", "/nowhere/rustc").env("PATH", "/nowhere");
+        command
+    };
+    let message = runs(without(&cache));
+    assert!(is_from_cache(&message), "{message}");
+    assert_has(&message, &["native on "]);
+    assert_has(&runs(without(&place.path("another"))), &["jit on "]);
+}
+
 fn entries(folder: &Path) -> Vec<String> {
     let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<String> = names.collect();

@@ -166,21 +166,28 @@ fn the_real_example_runs_and_the_engines_agree() {
 }
 
 #[test]
-fn without_a_compiler_the_interpreter_runs() {
+fn without_a_compiler_machine_code_is_made() {
     let place = place();
-    let output = place
-        .command(&run(&["-o", "y=-"]))
-        .env("SPC_RUSTC", "/nowhere/rustc")
-        .env("PATH", "/nowhere")
-        .output()
-        .unwrap();
-    let message = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), "# shape: 2\n1 102\n2 30\n", "{message}");
-    assert_has(&message, &["note: the kernel ran in the interpreter", "SPC_RUSTC"]);
+    let json = |backend: &[&str]| -> Value {
+        let arguments = [&run(&["--json"])[..], backend].concat();
+        let mut command = place.command(&arguments);
+        command.env("SPC_RUSTC", "/nowhere/rustc").env("PATH", "/nowhere").env("SPC_CACHE", place.path("none"));
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let interpreted = json(&["--backend", "interpreter"]);
+    for (ran, reason) in [(json(&[]), true), (json(&["--backend", "jit"]), false)] {
+        assert_eq!((&ran["backend"], &ran["checksum"]), (&"jit".into(), &interpreted["checksum"]));
+        let said = ran["without_compiler"].as_str().unwrap_or_default();
+        assert_eq!(said.contains("there is no Rust compiler"), reason, "{said}");
+    }
+
     let output = place
         .command(&run(&["--backend", "native"]))
         .env("SPC_RUSTC", "/nowhere/rustc")
         .env("PATH", "/nowhere")
+        .env("SPC_CACHE", place.path("none"))
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(1));

@@ -60,7 +60,18 @@ fn a_suite_runs_on_a_gpu() -> Result<(), Skip> {
     assert_has(&spc(&[&suite[..], &["--backend", "cuda"]].concat()), &["3 rows were there, 3 were measured"]);
     let page = std::fs::read_to_string(folder.path().join("o/page.html")).expect("a page");
     assert_has(&page, &["times mean nothing", "GPU over all threads", "Emulation 0", "Roofline, cuda"]);
-    let bench = ["bench", "uniform:20x30:50", "--kernel", "spmv", "--quick", "--budget", "0.001", "--backend", "cuda", "--json"];
+    let bench = [
+        "bench",
+        "uniform:20x30:50",
+        "--kernel",
+        "spmv",
+        "--quick",
+        "--budget",
+        "0.001",
+        "--backend",
+        "cuda",
+        "--json",
+    ];
     let said = spc(&bench);
     assert_has(&said, &["times mean nothing", "\"backend\":\"cuda\""]);
     Ok(())

@@ -15,6 +15,7 @@ use super::call::Call;
 use super::device::{Accumulated, DeviceKernel};
 use super::error::Error;
 use super::flow::{Flow, Prepare, Remembered, Whole, lent};
+use super::jit::Unsupported;
 use super::native::{NativeError, NativeKernel};
 use super::value::{Value, write_into};
 use super::{Backend, Executable};
@@ -72,6 +73,7 @@ impl Chain {
         match backend {
             Backend::Interpreter => Ok(Self::interpreted(program)),
             Backend::Native => Ok(Self::native(program)?),
+            Backend::Jit => Ok(Self::jit(program)?),
             #[cfg(feature = "cuda")]
             Backend::Cuda => Self::on_gpu(program, &crate::cuda::Gpu::open(0)?),
             #[cfg(not(feature = "cuda"))]
@@ -128,15 +130,38 @@ impl Chain {
         Ok(Self::of_links(program, links))
     }
 
-    /// A program that runs natively or, on a machine without a Rust compiler, in the interpreter: then with the reason, which
-    /// the user should be told.
+    /// A program whose kernels run as machine code that is made without a Rust compiler.
+    ///
+    /// # Errors
+    /// When none can be made of a kernel, or this crate was built without the feature `jit`.
+    pub fn jit(program: &Program) -> Result<Self, Unsupported> {
+        let kernels = program.kernels.iter().map(|compiled| compiled.kernel.clone());
+        Ok(Self::of_links(program, kernels.map(Executable::jit).collect::<Result<_, _>>()?))
+    }
+
+    /// A program that runs without a Rust compiler, for which this is the reason.
+    fn without_compiler(program: &Program, mut reason: NativeError) -> (Self, NativeError) {
+        let mut links = Vec::with_capacity(program.kernels.len());
+        for compiled in &program.kernels {
+            let link;
+            (link, reason) = Executable::without_compiler(compiled.kernel.clone(), reason);
+            links.push(link);
+        }
+        (Self::of_links(program, links), reason)
+    }
+
+    /// A program that runs natively or, on a machine without a Rust compiler, as machine code of the JIT, or in the interpreter where
+    /// that can't be made: then with the reason, which the user should be told.
     ///
     /// # Errors
     /// When there is a compiler, and it can't compile the program.
     pub fn native_if_possible(program: &Program) -> Result<(Self, Option<NativeError>), NativeError> {
         match Self::native(program) {
             Ok(chain) => Ok((chain, None)),
-            Err(error) if error.is_missing_compiler() => Ok((Self::interpreted(program), Some(error))),
+            Err(error) if error.is_missing_compiler() => {
+                let (chain, reason) = Self::without_compiler(program, error);
+                Ok((chain, Some(reason)))
+            }
             Err(error) => Err(error),
         }
     }
@@ -168,9 +193,11 @@ impl Chain {
         &self.results
     }
 
-    /// What runs the kernels.
+    /// What runs the kernels: the interpreter, if that runs one of them.
     pub fn backend(&self) -> Backend {
-        self.links.first().map_or(Backend::default(), Executable::backend)
+        let backends = || self.links.iter().map(Executable::backend);
+        let interpreter = backends().find(|backend| *backend == Backend::Interpreter);
+        interpreter.or(backends().next()).unwrap_or_default()
     }
 
     /// How long copies to a device and from it have taken since the kernels were made.

@@ -3,6 +3,8 @@
 #[cfg(feature = "compile")]
 use super::interpreter::Fault;
 #[cfg(feature = "compile")]
+use super::jit::Unsupported;
+#[cfg(feature = "compile")]
 use super::native::error::NativeError;
 use crate::tensor::{InvalidTensor, OutOfMemory, PackError};
 use spc_compiler::format::IndexWidth;
@@ -331,6 +333,10 @@ pub enum Error {
     #[cfg(feature = "compile")]
     #[error(transparent)]
     Native(#[from] NativeError),
+    /// No machine code can be made of the kernel without a compiler.
+    #[cfg(feature = "compile")]
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
     /// A kernel can't be brought to a GPU.
     #[cfg(feature = "cuda")]
     #[error(transparent)]

@@ -5,6 +5,7 @@ use super::device::DeviceKernel;
 use super::error::Error;
 use super::interpreted;
 use super::interpreter::Options;
+use super::jit::{JitKernel, Unsupported};
 use super::native::{NativeBuild, NativeError, NativeKernel};
 use super::stack::with_stack;
 use spc_compiler::ir::{Kernel, Verified};
@@ -17,6 +18,8 @@ pub enum Backend {
     /// Native code, compiled at run time.
     #[default]
     Native,
+    /// Machine code that is made without a Rust compiler (feature `jit`).
+    Jit,
     /// The interpreter of the loop IR.
     Interpreter,
     /// A device, by what the CUDA backend makes of a kernel.
@@ -28,6 +31,7 @@ impl Backend {
     pub fn name(self) -> &'static str {
         match self {
             Backend::Native => "native",
+            Backend::Jit => "jit",
             Backend::Interpreter => "interpreter",
             Backend::Cuda => "cuda",
         }
@@ -66,24 +70,35 @@ impl fmt::Display for Backend {
 #[derive(Debug, Clone)]
 pub struct Executable {
     kernel: Verified<Kernel>,
-    /// `None`: the interpreter.
-    native: Option<NativeKernel>,
-    /// What runs it instead, where it runs on a device.
-    device: Option<DeviceKernel>,
+    runner: Runner,
     /// How the interpreter runs.
     options: Options,
 }
 
+/// What runs a kernel.
+#[derive(Debug, Clone)]
+enum Runner {
+    Native(NativeKernel),
+    Jit(JitKernel),
+    Interpreter,
+    Device(DeviceKernel),
+}
+
 impl Executable {
+    fn of(kernel: Verified<Kernel>, runner: Runner) -> Self {
+        Self { kernel, runner, options: Options::default() }
+    }
+
     /// A kernel that `backend` will run. `text` is its Rust text, which native code is compiled from
     /// ([`NativeKernel::compile`] says what it is).
     ///
     /// # Errors
     /// When the kernel can't be compiled, or there is no text to compile.
     pub fn new(kernel: Verified<Kernel>, text: Option<&str>, backend: Backend) -> Result<Self, Error> {
-        let native = match (backend, text) {
-            (Backend::Interpreter, _) => None,
-            (Backend::Native, Some(text)) => Some(NativeKernel::compile(text, &kernel)?),
+        let runner = match (backend, text) {
+            (Backend::Interpreter, _) => Runner::Interpreter,
+            (Backend::Jit, _) => return Ok(Self::jit(kernel)?),
+            (Backend::Native, Some(text)) => Runner::Native(NativeKernel::compile(text, &kernel)?),
             #[cfg(feature = "cuda")]
             (Backend::Cuda, _) => {
                 let device = crate::cuda::Gpu::open(0)?.kernel(&kernel)?;
@@ -93,16 +108,34 @@ impl Executable {
             (Backend::Cuda, _) => return Err(Error::NoCuda { kernel: kernel.name.clone() }),
             (Backend::Native, None) => return Err(Error::NoText { kernel: kernel.name.clone() }),
         };
-        Ok(Self { kernel, native, device: None, options: Options::default() })
+        Ok(Self::of(kernel, runner))
     }
 
     /// A kernel that runs as the native code that was compiled from it.
     pub fn of_native(kernel: Verified<Kernel>, native: NativeKernel) -> Self {
-        Self { kernel, native: Some(native), device: None, options: Options::default() }
+        Self::of(kernel, Runner::Native(native))
     }
 
-    /// A kernel that runs natively or, on a machine without a Rust compiler, in the interpreter: then with the reason, which
-    /// the user should be told.
+    /// A kernel that runs as machine code that is made without a Rust compiler.
+    ///
+    /// # Errors
+    /// When none can be made of it, or this crate was built without the feature `jit`.
+    pub fn jit(kernel: Verified<Kernel>) -> Result<Self, Unsupported> {
+        let jit = JitKernel::compile(&kernel)?;
+        Ok(Self::of(kernel, Runner::Jit(jit)))
+    }
+
+    /// A kernel that runs without a Rust compiler, for which this is the reason: as machine code or, where none can be made, in the
+    /// interpreter, then with both reasons.
+    pub(super) fn without_compiler(kernel: Verified<Kernel>, reason: NativeError) -> (Self, NativeError) {
+        match JitKernel::compile(&kernel) {
+            Ok(jit) => (Self::of(kernel, Runner::Jit(jit)), reason),
+            Err(unsupported) => (Self::interpreted(kernel), reason.and(unsupported)),
+        }
+    }
+
+    /// A kernel that runs natively or, on a machine without a Rust compiler, as machine code of the JIT or in the interpreter: then
+    /// with the reason, which the user should be told.
     ///
     /// # Errors
     /// When there is a compiler, and it can't compile the kernel.
@@ -111,9 +144,10 @@ impl Executable {
         text: &str,
     ) -> Result<(Self, Option<NativeError>), NativeError> {
         match NativeKernel::compile(text, &kernel) {
-            Ok(native) => Ok((Self { kernel, native: Some(native), device: None, options: Options::default() }, None)),
+            Ok(native) => Ok((Self::of_native(kernel, native), None)),
             Err(error) if error.is_missing_compiler() => {
-                Ok((Self { kernel, native: None, device: None, options: Options::default() }, Some(error)))
+                let (executable, reason) = Self::without_compiler(kernel, error);
+                Ok((executable, Some(reason)))
             }
             Err(error) => Err(error),
         }
@@ -149,12 +183,12 @@ impl Executable {
 
     /// A kernel that the interpreter runs.
     pub fn interpreted(kernel: Verified<Kernel>) -> Self {
-        Self { kernel, native: None, device: None, options: Options::default() }
+        Self::of(kernel, Runner::Interpreter)
     }
 
     /// A kernel that runs on a device.
     pub fn on_device(kernel: Verified<Kernel>, device: DeviceKernel) -> Self {
-        Self { kernel, native: None, device: Some(device), options: Options::default() }
+        Self::of(kernel, Runner::Device(device))
     }
 
     /// The same, where the interpreter cuts parallel loops and orders chunks as this seed says.
@@ -170,26 +204,33 @@ impl Executable {
 
     /// What runs it.
     pub fn backend(&self) -> Backend {
-        match (&self.device, &self.native) {
-            (Some(_), _) => Backend::Cuda,
-            (None, Some(_)) => Backend::Native,
-            (None, None) => Backend::Interpreter,
+        match &self.runner {
+            Runner::Device(_) => Backend::Cuda,
+            Runner::Native(_) => Backend::Native,
+            Runner::Jit(_) => Backend::Jit,
+            Runner::Interpreter => Backend::Interpreter,
         }
     }
 
     /// The kernel on a device, where one runs it.
     pub(super) fn device(&self) -> Option<&DeviceKernel> {
-        self.device.as_ref()
+        match &self.runner {
+            Runner::Device(device) => Some(device),
+            _ => None,
+        }
     }
 
     /// The device that runs it, in words; nothing where none does.
     pub(super) fn place(&self) -> String {
-        self.device.as_ref().map_or_else(String::new, |kernel| format!("{:?}", kernel.device()))
+        self.device().map_or_else(String::new, |kernel| format!("{:?}", kernel.device()))
     }
 
     /// The compiled kernel, where it runs natively: it knows how long it took to compile.
     pub fn native(&self) -> Option<&NativeKernel> {
-        self.native.as_ref()
+        match &self.runner {
+            Runner::Native(native) => Some(native),
+            _ => None,
+        }
     }
 
     /// Runs a call of [`Executable::kernel`], and says how long the kernel alone took. A call may run more than once.
@@ -197,10 +238,11 @@ impl Executable {
     /// # Errors
     /// When the call is of another kernel, or the kernel stops.
     pub fn run(&self, call: &mut Call<'_>) -> Result<Duration, Error> {
-        match (&self.device, &self.native) {
-            (Some(device), _) => device.run(call),
-            (None, Some(native)) => native.run(call),
-            (None, None) => {
+        match &self.runner {
+            Runner::Device(device) => device.run(call),
+            Runner::Native(native) => native.run(call),
+            Runner::Jit(jit) => jit.run(call),
+            Runner::Interpreter => {
                 with_stack(self.kernel.dimensions.len(), || interpreted::run(&self.kernel, call, &self.options))
             }
         }
@@ -211,7 +253,7 @@ impl Executable {
     /// # Errors
     /// As [`Executable::run`].
     pub(super) fn run_each(&self, call: &mut Call<'_>, times: &mut [Duration]) -> Result<(), Error> {
-        match &self.device {
+        match self.device() {
             Some(device) => device.run_each(call, times),
             None => times.iter_mut().try_for_each(|time| self.run(call).map(|taken| *time += taken)),
         }

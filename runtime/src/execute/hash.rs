@@ -29,6 +29,11 @@ impl Fnv128 {
         self.bytes(&(piece.len() as u64).to_le_bytes());
     }
 
+    /// A hash that was printed.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        u128::from_str_radix(text, 16).ok().map(Fnv128)
+    }
+
     fn bytes(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             self.0 = (self.0 ^ u128::from(byte)).wrapping_mul(PRIME);
@@ -68,5 +73,7 @@ mod tests {
         right.write(b"bc");
         assert_ne!(left, right);
         assert_eq!(left.to_string().len(), 32);
+        assert_eq!(Fnv128::parse(&left.to_string()), Some(left));
+        assert_eq!(Fnv128::parse("none"), None);
     }
 }

@@ -12,6 +12,7 @@
 //!   makes the arrays of outputs. The code that `tensor_kernel!` writes uses it without an [`Executable`].
 //! * [`NativeKernel`] compiles the text with the user's `rustc` to a library for this very processor, keeps it on disk, and runs
 //!   it on the host's threads. It takes a quarter of a second the first time and a millisecond later.
+//! * [`JitKernel`] is machine code that Cranelift makes of the IR, where there is no `rustc` (feature `jit`).
 //! * [`Chain`] is several kernels that run one after the other, as those of a kernel with several statements do.
 //! * [`Kernel`] is a text that is compiled once and called with new inputs.
 //! * [`Program`] is a kernel with its inputs, read and packed as it declares them, and compiled for their sizes.
@@ -40,6 +41,9 @@ pub(crate) mod hash;
 mod interpreted;
 #[cfg(feature = "compile")]
 pub mod interpreter;
+#[cfg(feature = "compile")]
+#[cfg_attr(not(feature = "jit"), path = "without_jit.rs")]
+mod jit;
 #[cfg(feature = "compile")]
 mod kernel;
 #[cfg(feature = "compile")]
@@ -81,6 +85,8 @@ pub use chain::{Chain, Outcome};
 pub use error::{Error, ExtentSource};
 #[cfg(feature = "compile")]
 pub use executable::{Backend, Executable};
+#[cfg(feature = "compile")]
+pub use jit::{JitKernel, Unsupported};
 #[cfg(feature = "decompose")]
 pub(crate) use kernel::rendered;
 #[cfg(feature = "compile")]

@@ -15,7 +15,7 @@ const LARGEST_CONSTANT: usize = 256;
 /// How a program is made.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProgramOptions {
-    /// What runs the kernel; `None` for native code where there is a Rust compiler, else the interpreter.
+    /// What runs the kernel; `None` for native code where there is a Rust compiler, else machine code of the JIT, else the interpreter.
     pub backend: Option<Backend>,
     /// What several entries of the same index mean.
     pub duplicates: Duplicates,

@@ -67,13 +67,19 @@ impl Bitmap {
     /// The keys, ascending. They are no more in the set.
     #[inline(always)]
     pub fn drain(&mut self) -> impl ExactSizeIterator<Item = usize> {
+        self.drained().iter().map(|&key| key as usize)
+    }
+
+    /// The same as they are stored.
+    #[inline(always)]
+    pub(crate) fn drained(&mut self) -> &[u32] {
         let listed = std::mem::take(&mut self.count);
         let count = if listed < FEW {
             distinct(&self.few, listed, &mut self.keys)
         } else {
             read(&self.few, &mut self.marks, &mut self.summary, &mut self.keys)
         };
-        self.keys[..count].iter().map(|&key| key as usize)
+        &self.keys[..count]
     }
 }
 

@@ -607,6 +607,15 @@ pub struct TakenSegments<'s, 'a, T> {
     home: &'s Mutex<Segments<'a, T>>,
 }
 
+#[cfg(feature = "jit")]
+impl<T> TakenSegments<'_, '_, T> {
+    /// Where the elements begin in the whole, they, and those of the segment behind.
+    pub(crate) fn parts(&mut self) -> (usize, &mut [T], &mut [T]) {
+        let Segments { base, elements, next, .. } = &mut self.segments;
+        (*base, elements, next)
+    }
+}
+
 impl<T> Drop for TakenSegments<'_, '_, T> {
     fn drop(&mut self) {
         let Segments { base, elements, next, length } = &mut self.segments;

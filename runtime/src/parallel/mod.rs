@@ -66,6 +66,8 @@ pub use joined::{Joined, Taken};
 pub use product::{Fused, add_product};
 #[cfg(feature = "compile")]
 pub(crate) use room::length;
+#[cfg(feature = "jit")]
+pub(crate) use room::reserve;
 pub(crate) use room::{LEAST_IN_HUGE_PAGES, in_huge_pages};
 pub use room::{NoMemory, Plain, array, extend, push};
 pub use row::{filled, filled_side_by_side, row, row_at, row_mut, search_side_by_side};

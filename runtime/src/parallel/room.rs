@@ -300,7 +300,7 @@ pub(super) fn append<T: Copy>(vector: &mut Vec<T>, more: &[T]) {
 }
 
 /// Makes room for more elements.
-pub(super) fn reserve<T>(vector: &mut Vec<T>, more: usize) {
+pub(crate) fn reserve<T>(vector: &mut Vec<T>, more: usize) {
     // Where there is no memory for twice as many, there may be for these.
     if vector.try_reserve(more).is_err() && vector.try_reserve_exact(more).is_err() {
         NoMemory::new(&[vector.len().saturating_add(more)], size_of::<T>()).unwind();

@@ -497,6 +497,11 @@ impl Kernel {
 
     /// The reason for a fallback to the interpreter.
     pub fn fallback(&self) -> Option<&NativeError> {
+        self.without_compiler().filter(|_| self.backend() == Backend::Interpreter)
+    }
+
+    /// Why no code of a Rust compiler runs it, where something else does that nobody asked for.
+    pub fn without_compiler(&self) -> Option<&NativeError> {
         self.fallback.as_ref()
     }
 

@@ -75,7 +75,7 @@ fn prepare<'a>(cache: &Cache, programs: &[Vec<(&'a str, &Kernel)>], build: Nativ
     for (text, kernel) in programs.iter().flatten().filter(|(_, kernel)| check(kernel).is_ok()) {
         let signature = Signature::of(kernel);
         if known.of(text, &signature).is_none() {
-            let key = key(&helpers, &text::library(&[(text, signature.clone())]));
+            let key = key(helpers.key, &text::library(&[(text, signature.clone())]));
             known.singles.entry(text).or_default().push(Single { text, signature, key });
         }
     }

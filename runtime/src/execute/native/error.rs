@@ -1,5 +1,6 @@
 //! Why a kernel can't be compiled or loaded.
 
+use crate::execute::jit::Unsupported;
 use std::path::PathBuf;
 
 /// Why a kernel can't be compiled at run time.
@@ -68,6 +69,14 @@ pub enum NativeError {
         /// The version of how it is called.
         version: u32,
     },
+    /// There is no Rust compiler, and no other machine code either.
+    #[error("{compiler}; {unsupported}")]
+    NoMachineCode {
+        /// Why there is no compiler.
+        compiler: Box<NativeError>,
+        /// Why there is no other.
+        unsupported: Unsupported,
+    },
     /// The kernel's name is none that a function can have.
     #[error("`{kernel}` is not the name of a function")]
     Name {
@@ -85,10 +94,18 @@ pub enum NativeError {
 }
 
 impl NativeError {
+    /// The same, where no other machine code can be made either.
+    pub(in crate::execute) fn and(self, unsupported: Unsupported) -> Self {
+        match self {
+            already @ NativeError::NoMachineCode { .. } => already,
+            compiler => NativeError::NoMachineCode { compiler: Box::new(compiler), unsupported },
+        }
+    }
+
     /// Whether this machine lacks a compiler (or its linker), so that no kernel can be compiled: the interpreter can run them.
     pub fn is_missing_compiler(&self) -> bool {
         match self {
-            NativeError::NoCompiler { .. } => true,
+            NativeError::NoCompiler { .. } | NativeError::NoMachineCode { .. } => true,
             NativeError::Compile { output, .. } => output.contains("linker `") && output.contains("not found"),
             _ => false,
         }

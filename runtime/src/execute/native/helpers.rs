@@ -21,11 +21,17 @@ pub(super) struct Helpers<'a> {
 
 impl<'a> Helpers<'a> {
     pub(super) fn of(rustc: &'a Rustc, build: NativeBuild) -> Self {
+        let mut key = Self::key_without_compiler(build);
+        key.write(rustc.version.as_bytes());
+        Self { rustc, build, key }
+    }
+
+    /// The text, the flags of a compiler and the processor.
+    pub(super) fn key_without_compiler(build: NativeBuild) -> Fnv128 {
         let mut key = Fnv128::of(text::helpers().as_bytes());
         build.flags().chain(build.tuning()).for_each(|flag| key.write(flag.as_bytes()));
-        key.write(rustc.version.as_bytes());
         key.write(host::processor().as_bytes());
-        Self { rustc, build, key }
+        key
     }
 
     /// The file in the cache, where it is there and undamaged.

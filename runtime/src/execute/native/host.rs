@@ -90,7 +90,7 @@ macro_rules! with_stored {
 
 /// A parameter's elements, for the kernel: for writing only where it writes them. Where it appends, the memory is the
 /// kernel's from now on, and what is left here is empty.
-pub(super) fn lend(array: &mut Array) -> abi::Array {
+pub(in crate::execute) fn lend(array: &mut Array) -> abi::Array {
     let element = array.parameter.element;
     let (data, length) = match (&mut array.data, array.parameter.access) {
         (data, Access::Append) => return with_stored!(element, |T| give::<T>(data, element)),
@@ -128,7 +128,7 @@ pub(super) unsafe fn receive<T>(given: &abi::Array) -> Vec<T> {
 ///
 /// # Safety
 /// As for [`receive`], with the type of `element`.
-pub(super) unsafe fn receive_data(given: &abi::Array, element: ArrayElement) -> Data {
+pub(in crate::execute) unsafe fn receive_data(given: &abi::Array, element: ArrayElement) -> Data {
     // SAFETY: as the caller promises.
     with_stored!(element, |T| T::put(unsafe { receive::<T>(given) }.into(), element))
 }

@@ -22,7 +22,7 @@
 //! on another thread, is caught on the library's side and comes back as [`Error::Stopped`].
 
 #[allow(unreachable_pub, reason = "public in the crate of the helpers")]
-mod abi;
+pub(super) mod abi;
 mod batch;
 mod c;
 #[cfg(test)]
@@ -30,7 +30,7 @@ mod c;
 mod complex;
 pub(super) mod error;
 mod helpers;
-mod host;
+pub(super) mod host;
 mod load;
 mod process;
 mod rustc;
@@ -205,18 +205,20 @@ fn check(kernel: &Kernel) -> Result<(), NativeError> {
 /// The entries of the library that is compiled from these sources, and whether that was done before.
 fn entries(cache: &Cache, sources: &Sources, build: NativeBuild) -> Result<(Vec<Entry>, bool), NativeError> {
     let count = sources.kernels.len();
-    let rustc = Rustc::find(cache, &|name| std::env::var_os(name))?;
-    let helpers = Helpers::of(&rustc, build);
-    let key = key(&helpers, sources);
-    if let Some(entries) = loaded().get(&key) {
-        return Ok((entries.clone(), true));
-    }
-    if let Some(library) = cache.library(Part::Kernels, key) {
-        if let Ok(entries) = load(&library, count) {
-            loaded().insert(key, entries.clone());
-            return Ok((entries, true));
+    // Without the compiler, which of them compiled a library is not known: a note says it of the latest.
+    let note = format!("compiled-{}", key(Helpers::key_without_compiler(build), sources));
+    let rustc = match Rustc::find(cache, &|name| std::env::var_os(name)) {
+        Ok(rustc) => rustc,
+        Err(error) if error.is_missing_compiler() => {
+            let key = cache.note(&note).and_then(|key| Fnv128::parse(&key));
+            return key.and_then(|key| kept(cache, key, count)).map(|entries| (entries, true)).ok_or(error);
         }
-        cache.discard(Part::Kernels, key, &library);
+        Err(error) => return Err(error),
+    };
+    let helpers = Helpers::of(&rustc, build);
+    let key = key(helpers.key, sources);
+    if let Some(entries) = kept(cache, key, count) {
+        return Ok((entries, true));
     }
     let compiled = match helpers.kept(cache) {
         Some(kept) => match compiled(cache, &rustc, sources, &helpers, Some(&kept)) {
@@ -234,16 +236,31 @@ fn entries(cache: &Cache, sources: &Sources, build: NativeBuild) -> Result<(Vec<
         helpers.keep(cache, workshop);
     }
     cache.keep(Part::Kernels, key, &compiled.workshop, &compiled.library);
+    cache.keep_note(&note, &key.to_string());
     loaded().insert(key, entries.clone());
     Ok((entries, false))
 }
 
-/// What a library is known by.
-fn key(helpers: &Helpers<'_>, sources: &Sources) -> Fnv128 {
-    let mut key = helpers.key;
+/// What a library is known by: what it is compiled with, and its texts.
+fn key(compiled_with: Fnv128, sources: &Sources) -> Fnv128 {
+    let mut key = compiled_with;
     key.write(sources.root.as_bytes());
     sources.kernels.iter().for_each(|text| key.write(text.as_bytes()));
     key
+}
+
+/// The entries of a library that was compiled before.
+fn kept(cache: &Cache, key: Fnv128, count: usize) -> Option<Vec<Entry>> {
+    if let Some(entries) = loaded().get(&key) {
+        return Some(entries.clone());
+    }
+    let library = cache.library(Part::Kernels, key)?;
+    if let Ok(entries) = load(&library, count) {
+        loaded().insert(key, entries.clone());
+        return Some(entries);
+    }
+    cache.discard(Part::Kernels, key, &library);
+    None
 }
 
 /// A library that was compiled, and the folders that it was compiled in.

@@ -191,6 +191,11 @@ impl Program {
         self.kernel.fallback()
     }
 
+    /// Why no code of a Rust compiler runs it, where something else does that nobody asked for.
+    pub fn without_compiler(&self) -> Option<&NativeError> {
+        self.kernel.without_compiler()
+    }
+
     /// The inputs that were packed, converted or made up in the formats that the kernel declares.
     pub fn prepared(&self) -> &[Prepared] {
         &self.prepared
@@ -295,7 +300,7 @@ fn combinations(stream: &Stream, lanes: usize, options: &ProgramOptions) -> Resu
 fn combination(stream: &Stream, options: &ProgramOptions) -> Result<Chain, Error> {
     let program = Streamed::combination(stream, Target::Cpu)?;
     match options.backend {
-        Some(Backend::Interpreter) => Chain::new(&program, Backend::Interpreter),
+        Some(backend @ (Backend::Interpreter | Backend::Jit)) => Chain::new(&program, backend),
         _ => Ok(Chain::native_if_possible(&program)?.0),
     }
 }

@@ -1,0 +1,554 @@
+//! What machine code calls: the run time's own memory, lists, tables, sets, sorts and functions, each behind an `extern "C"` door.
+//!
+//! Nothing unwinds through machine code: a panic, also of an array that there is no memory for, is noted in the [`Run`], and the door says
+//! that it failed. Machine code then returns at once.
+
+use super::drive::{Plan, drive};
+use super::layout::{Kind, Layout};
+use crate::complex::{c32, c64};
+use crate::execute::native::abi::Array;
+use crate::half::{bf16, f16};
+use crate::parallel::{self, Bitmap, Bits, Key, NoMemory, Table};
+use spc_compiler::format::interleave;
+use spc_compiler::ir::{ArrayId, Function};
+use std::any::Any;
+use std::mem::ManuallyDrop;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+use std::slice;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Evaluates an expression with a type that stands for a kind.
+macro_rules! with_kind {
+    ($kind:expr, |$type:ident| $result:expr) => {{
+        macro_rules! of {
+            ($actual:ty) => {{
+                type $type = $actual;
+                $result
+            }};
+        }
+        match $kind {
+            Kind::One => of!(u8),
+            Kind::Two => of!(u16),
+            Kind::Four => of!(u32),
+            Kind::Eight => of!(u64),
+            Kind::TwoFours => of!(crate::complex::c32),
+            Kind::TwoEights => of!(crate::complex::c64),
+        }
+    }};
+}
+pub(super) use with_kind;
+
+/// Why machine code stopped.
+#[derive(Debug)]
+pub(super) enum Failure {
+    Stopped(String),
+    NoMemory(NoMemory),
+}
+
+/// What the machine code of a kernel refers to.
+#[derive(Debug)]
+pub(super) struct Tables {
+    pub(super) layout: Layout,
+    /// The names and kinds of arrays.
+    pub(super) arrays: Vec<(String, Kind)>,
+    pub(super) plans: Vec<Plan>,
+}
+
+/// A run of a kernel.
+#[derive(Debug)]
+pub(super) struct Run<'p> {
+    pub(super) tables: &'p Tables,
+    failed: AtomicBool,
+    failure: Mutex<Option<Failure>>,
+}
+
+impl<'p> Run<'p> {
+    pub(super) fn new(tables: &'p Tables) -> Self {
+        Self { tables, failed: AtomicBool::new(false), failure: Mutex::new(None) }
+    }
+
+    pub(super) fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
+    }
+
+    /// Keeps the first failure.
+    pub(super) fn fail(&self, failure: Failure) {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
+        self.failed.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn into_failure(self) -> Option<Failure> {
+        self.failure.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn fail_by(&self, payload: &(dyn Any + Send)) {
+        self.fail(match payload.downcast_ref::<NoMemory>() {
+            Some(array) => Failure::NoMemory(array.clone()),
+            None => {
+                let said = payload.downcast_ref::<String>().map(String::as_str);
+                let said = said.or_else(|| payload.downcast_ref::<&str>().copied());
+                Failure::Stopped(said.unwrap_or("it stopped").to_owned())
+            }
+        });
+    }
+
+    /// What the body says, or that it failed.
+    pub(super) fn guarded<R>(&self, failed: R, body: impl FnOnce() -> R) -> R {
+        match catch_unwind(AssertUnwindSafe(body)) {
+            Ok(result) => result,
+            Err(payload) => {
+                self.fail_by(&*payload);
+                failed
+            }
+        }
+    }
+}
+
+/// What a call of a function of machine code has made, and frees when it is done.
+pub(super) struct Session<'r> {
+    pub(super) run: &'r Run<'r>,
+    locals: Box<[Local]>,
+    pub(super) partials: Vec<[u64; 2]>,
+}
+
+impl<'r> Session<'r> {
+    pub(super) fn new(run: &'r Run<'r>) -> Self {
+        let locals = run.tables.arrays.iter().map(|_| Local::None).collect();
+        Self { run, locals, partials: Vec::new() }
+    }
+}
+
+enum Local {
+    None,
+    Vector(Array, Kind),
+    Table(Table),
+    Bitmap(Bitmap),
+}
+
+impl Drop for Local {
+    fn drop(&mut self) {
+        if let Local::Vector(array, kind) = self {
+            // SAFETY: the parts of a vector of this kind, which `put` has left there; nothing else owns it.
+            unsafe { with_kind!(*kind, |T| drop(take::<T>(array))) }
+        }
+    }
+}
+
+/// An element as two words.
+pub(super) trait Words: parallel::Plain + Send + Sync + 'static {
+    fn of(words: [u64; 2]) -> Self;
+}
+
+macro_rules! words {
+    ($($type:ty)*) => {
+        $(impl Words for $type {
+            fn of(words: [u64; 2]) -> Self {
+                words[0] as $type
+            }
+        })*
+    };
+}
+
+words!(u8 u16 u32 u64);
+
+impl Words for c32 {
+    fn of(words: [u64; 2]) -> Self {
+        c32::new(f32::from_bits(words[0] as u32), f32::from_bits(words[1] as u32))
+    }
+}
+
+impl Words for c64 {
+    fn of(words: [u64; 2]) -> Self {
+        c64::new(f64::from_bits(words[0]), f64::from_bits(words[1]))
+    }
+}
+
+/// The vector whose parts lie there; what is left is empty.
+///
+/// # Safety
+/// They are the parts of a vector of elements that lie in memory as those of `T` do, or nothing.
+pub(super) unsafe fn take<T>(array: &mut Array) -> Vec<T> {
+    let taken = std::mem::replace(array, Array { data: std::ptr::null_mut(), length: 0, capacity: 0 });
+    match NonNull::new(taken.data.cast::<T>()) {
+        // SAFETY: as the caller promises.
+        Some(data) => unsafe { Vec::from_raw_parts(data.as_ptr(), taken.length, taken.capacity) },
+        None => Vec::new(),
+    }
+}
+
+/// Leaves the parts of a vector.
+pub(super) fn put<T>(array: &mut Array, vector: Vec<T>) {
+    let mut vector = ManuallyDrop::new(vector);
+    *array = Array { data: vector.as_mut_ptr().cast(), length: vector.len(), capacity: vector.capacity() };
+}
+
+/// Changes a vector by its parts. Where the change panics, what it has left is dropped.
+///
+/// # Safety
+/// As for [`take`].
+unsafe fn change<T, R>(array: *mut Array, body: impl FnOnce(&mut Vec<T>) -> R) -> R {
+    // SAFETY: as the caller promises.
+    let array = unsafe { &mut *array };
+    let mut vector = unsafe { take::<T>(array) };
+    let result = body(&mut vector);
+    put(array, vector);
+    result
+}
+
+fn kind(number: u64) -> Kind {
+    Kind::ALL[number as usize]
+}
+
+/// The factors of a length.
+///
+/// # Safety
+/// There are so many words.
+unsafe fn shape(shape: *const u64, count: u64) -> Vec<usize> {
+    // SAFETY: as the caller promises.
+    let words: &[u64] = unsafe { slice::from_raw_parts(shape, count as usize) };
+    words.iter().map(|&word| word as usize).collect()
+}
+
+fn length_of<T>(shape: &[usize]) -> usize {
+    parallel::length(shape).unwrap_or_else(|| NoMemory::new(shape, size_of::<T>()).unwind())
+}
+
+/// What machine code found wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wrong {
+    Index,
+    View,
+    Division,
+    Remainder,
+    Runs,
+    Key,
+    Code,
+    Mask,
+}
+
+impl Wrong {
+    const ALL: [Wrong; 8] = [
+        Wrong::Index,
+        Wrong::View,
+        Wrong::Division,
+        Wrong::Remainder,
+        Wrong::Runs,
+        Wrong::Key,
+        Wrong::Code,
+        Wrong::Mask,
+    ];
+}
+
+// SAFETY of all doors: machine code is made for the signatures below by `call.rs`, which knows them by the same types; it passes
+// addresses that the host has given it, or of words on its own stack, and they live as long as the function that called.
+
+pub(super) unsafe extern "C" fn fail(run: *const Run<'_>, code: u64, one: u64, other: u64) {
+    let run = unsafe { &*run };
+    let name = |place: u64| run.tables.arrays.get(place as usize).map_or("an array", |array| array.0.as_str());
+    let array = name(code >> 8);
+    let said = match Wrong::ALL[(code & 0xff) as usize] {
+        Wrong::Index => format!("{array} has length {other}, index {one} is out of bounds"),
+        Wrong::View => format!("{array} is viewed from {one} for {other} elements, which is out of bounds"),
+        Wrong::Division => "attempt to divide by zero".to_owned(),
+        Wrong::Remainder => "attempt to calculate the remainder with a divisor of zero".to_owned(),
+        Wrong::Runs => format!("runs of {array} are of {one} and {other} places"),
+        Wrong::Key => format!("the key {one} is not below {other}, which {array} is for"),
+        Wrong::Code => format!("the number {one} in a code of {array} is not below {other}"),
+        Wrong::Mask => "interleaved numbers take more than 64 bits".to_owned(),
+    };
+    run.fail(Failure::Stopped(said));
+}
+
+/// An array of so many elements, in place of what the array was before; null where it failed.
+pub(super) unsafe extern "C" fn allocate(
+    session: *mut Session<'_>,
+    array: u64,
+    factors: *const u64,
+    count: u64,
+    low: u64,
+    high: u64,
+) -> *mut Array {
+    let session = unsafe { &mut *session };
+    let factors = unsafe { shape(factors, count) };
+    let (run, kind) = (session.run, session.run.tables.arrays[array as usize].1);
+    let local = &mut session.locals[array as usize];
+    run.guarded(std::ptr::null_mut(), || {
+        // What was there is freed first.
+        drop(std::mem::replace(local, Local::None));
+        let mut parts = Array { data: std::ptr::null_mut(), length: 0, capacity: 0 };
+        with_kind!(kind, |T| put(
+            &mut parts,
+            parallel::array(<T as Words>::of([low, high]), [length_of::<T>(&factors)])
+        ));
+        *local = Local::Vector(parts, kind);
+        match local {
+            Local::Vector(parts, _) => parts,
+            _ => std::ptr::null_mut(),
+        }
+    })
+}
+
+/// An empty list, in place of what the array was before.
+pub(super) unsafe extern "C" fn list(session: *mut Session<'_>, array: u64) -> *mut Array {
+    let session = unsafe { &mut *session };
+    let kind = session.run.tables.arrays[array as usize].1;
+    let local = &mut session.locals[array as usize];
+    if !matches!(local, Local::Vector(..)) {
+        let mut parts = Array { data: std::ptr::null_mut(), length: 0, capacity: 0 };
+        with_kind!(kind, |T| put(&mut parts, Vec::<T>::new()));
+        *local = Local::Vector(parts, kind);
+    }
+    match local {
+        Local::Vector(parts, _) => {
+            parts.length = 0;
+            parts
+        }
+        _ => std::ptr::null_mut(),
+    }
+}
+
+pub(super) unsafe extern "C" fn table(
+    session: *mut Session<'_>,
+    array: u64,
+    factors: *const u64,
+    count: u64,
+) -> *mut Table {
+    let session = unsafe { &mut *session };
+    let factors = unsafe { shape(factors, count) };
+    let run = session.run;
+    let local = &mut session.locals[array as usize];
+    run.guarded(std::ptr::null_mut(), || {
+        *local = Local::Table(Table::new([length_of::<usize>(&factors)]));
+        match local {
+            Local::Table(table) => table,
+            _ => std::ptr::null_mut(),
+        }
+    })
+}
+
+pub(super) unsafe extern "C" fn bitmap(session: *mut Session<'_>, array: u64, extent: u64) -> *mut Bitmap {
+    let session = unsafe { &mut *session };
+    let run = session.run;
+    let local = &mut session.locals[array as usize];
+    run.guarded(std::ptr::null_mut(), || {
+        *local = Local::Bitmap(Bitmap::new(extent as usize));
+        match local {
+            Local::Bitmap(bitmap) => bitmap,
+            _ => std::ptr::null_mut(),
+        }
+    })
+}
+
+/// The key is below the extent.
+pub(super) unsafe extern "C" fn mark(bitmap: *mut Bitmap, key: u64) {
+    unsafe { (*bitmap).mark(key as usize) }
+}
+
+/// The keys, whose number is written to `count`.
+pub(super) unsafe extern "C" fn drain(bitmap: *mut Bitmap, count: *mut u64) -> *const u32 {
+    let keys = unsafe { (*bitmap).drained() };
+    unsafe { count.write(keys.len() as u64) };
+    keys.as_ptr()
+}
+
+pub(super) unsafe extern "C" fn fill(data: *mut u8, length: u64, of: u64, low: u64, high: u64) {
+    // SAFETY: there are so many elements, which nothing else uses.
+    with_kind!(kind(of), |T| unsafe {
+        slice::from_raw_parts_mut(data.cast::<T>(), length as usize).fill(<T as Words>::of([low, high]));
+    });
+}
+
+/// Makes room for one more element.
+pub(super) unsafe extern "C" fn grow(run: *const Run<'_>, list: *mut Array, of: u64) -> u64 {
+    let run = unsafe { &*run };
+    run.guarded(1, || {
+        with_kind!(kind(of), |T| unsafe {
+            change::<T, ()>(list, |vector| parallel::reserve(vector, 1));
+        });
+        0
+    })
+}
+
+pub(super) unsafe extern "C" fn extend(
+    run: *const Run<'_>,
+    list: *mut Array,
+    of: u64,
+    factors: *const u64,
+    count: u64,
+    low: u64,
+    high: u64,
+) -> u64 {
+    let run = unsafe { &*run };
+    let factors = unsafe { shape(factors, count) };
+    run.guarded(1, || {
+        with_kind!(kind(of), |T| unsafe {
+            change::<T, ()>(list, |vector| {
+                parallel::extend(vector, [length_of::<T>(&factors)], <T as Words>::of([low, high]));
+            });
+        });
+        0
+    })
+}
+
+/// Evaluates an expression with a type of keys that stands for a kind.
+macro_rules! with_key {
+    ($kind:expr, |$type:ident| $result:expr) => {{
+        macro_rules! of {
+            ($actual:ty) => {{
+                type $type = $actual;
+                $result
+            }};
+        }
+        match kind($kind) {
+            Kind::One => of!(u8),
+            Kind::Two => of!(u16),
+            Kind::Four => of!(u32),
+            _ => of!(u64),
+        }
+    }};
+}
+
+/// The place of a key in a list; the largest number where it failed.
+unsafe fn insert<K: Key>(run: *const Run<'_>, table: *mut Table, keys: *mut Array, key: u64) -> u64 {
+    let run = unsafe { &*run };
+    run.guarded(u64::MAX, || unsafe { change::<K, u64>(keys, |keys| (*table).insert(keys, K::narrow(key)) as u64) })
+}
+
+macro_rules! inserts {
+    ($($name:ident $type:ty;)*) => {
+        $(pub(super) unsafe extern "C" fn $name(run: *const Run<'_>, table: *mut Table, keys: *mut Array, key: u64) -> u64 {
+            unsafe { insert::<$type>(run, table, keys, key) }
+        })*
+    };
+}
+
+inserts! {
+    insert_8 u8;
+    insert_16 u16;
+    insert_32 u32;
+    insert_64 u64;
+}
+
+/// Sorts a list; the table may be null.
+pub(super) unsafe extern "C" fn sort(
+    run: *const Run<'_>,
+    of: u64,
+    keys: *mut Array,
+    places: *mut Array,
+    table: *mut Table,
+) -> u64 {
+    let run = unsafe { &*run };
+    run.guarded(1, || {
+        with_key!(of, |K| unsafe {
+            change::<u32, ()>(places, |places| {
+                change::<K, ()>(keys, |keys| match table.as_mut() {
+                    Some(table) => table.sort(keys, places),
+                    None => parallel::sort(keys, places),
+                });
+            });
+        });
+        0
+    })
+}
+
+pub(super) unsafe extern "C" fn reset(table: *mut Table, of: u64, keys: *mut Array) {
+    with_key!(of, |K| unsafe { change::<K, ()>(keys, |keys| (*table).reset(keys)) });
+}
+
+/// Runs a parallel loop.
+pub(super) unsafe extern "C" fn parallel_loop(session: *mut Session<'_>, frame: *mut u64, plan: u64) -> u64 {
+    let session = unsafe { &mut *session };
+    let run = session.run;
+    run.guarded((), || drive(session, frame, &run.tables.plans[plan as usize]));
+    u64::from(run.has_failed())
+}
+
+pub(super) extern "C" fn gather(code: u64, mask: u64) -> u64 {
+    Bits::at(mask as usize).gather(code as usize) as u64
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "bmi2")]
+pub(super) unsafe extern "C" fn gather_in_one(code: u64, mask: u64) -> u64 {
+    std::arch::x86_64::_pext_u64(code, mask)
+}
+
+pub(super) extern "C" fn scatter(number: u64, mask: u64) -> u64 {
+    Bits::at(mask as usize).scatter(number as usize) as u64
+}
+
+/// A mask; zero where there is none.
+pub(super) unsafe extern "C" fn mask(part: u64, extents: *const u64, count: u64) -> u64 {
+    let extents = unsafe { slice::from_raw_parts(extents, count as usize) };
+    interleave::mask(extents, part as usize).unwrap_or(0)
+}
+
+pub(super) extern "C" fn of_f64(function: u64, one: f64, other: f64) -> f64 {
+    let function = Function::ALL[function as usize];
+    function.of_f64(&[one, other][..function.arity()]).unwrap_or(f64::NAN)
+}
+
+pub(super) extern "C" fn of_f32(function: u64, one: f32, other: f32) -> f32 {
+    let function = Function::ALL[function as usize];
+    function.of_f32(&[one, other][..function.arity()]).unwrap_or(f32::NAN)
+}
+
+pub(super) extern "C" fn remainder_f64(one: f64, other: f64) -> f64 {
+    one % other
+}
+
+pub(super) extern "C" fn remainder_f32(one: f32, other: f32) -> f32 {
+    one % other
+}
+
+macro_rules! complex {
+    ($($type:ident $part:ident $function:ident $quotient:ident;)*) => {
+        $(
+            /// A function of a complex number: two parts, or one real number.
+            pub(super) unsafe extern "C" fn $function(function: u64, re: $part, im: $part, result: *mut $part) {
+                let number = $type::new(re, im);
+                let value = match Function::ALL[function as usize] {
+                    Function::Sqrt => number.sqrt(),
+                    Function::Exp => number.exp(),
+                    _ => number.norm().into(),
+                };
+                unsafe {
+                    result.write(value.re);
+                    result.add(1).write(value.im);
+                }
+            }
+
+            pub(super) unsafe extern "C" fn $quotient(re: $part, im: $part, by_re: $part, by_im: $part, result: *mut $part) {
+                let value = $type::new(re, im) / $type::new(by_re, by_im);
+                unsafe {
+                    result.write(value.re);
+                    result.add(1).write(value.im);
+                }
+            }
+        )*
+    };
+}
+
+complex! {
+    c32 f32 of_c32 quotient_c32;
+    c64 f64 of_c64 quotient_c64;
+}
+
+pub(super) extern "C" fn half_to_f32(bits: u32) -> f32 {
+    f16::from_bits(bits as u16).into()
+}
+
+pub(super) extern "C" fn f32_to_half(number: f32) -> u32 {
+    u32::from(f16::from(number).to_bits())
+}
+
+pub(super) extern "C" fn f32_to_bf16(number: f32) -> u32 {
+    u32::from(bf16::from(number).to_bits())
+}
+
+/// The place of an array among those of a kernel, with what is wrong.
+pub(super) fn code(wrong: Wrong, array: Option<ArrayId>) -> u64 {
+    array.map_or(u64::from(u32::MAX), |array| u64::from(array.0)) << 8 | wrong as u64
+}
