@@ -46,16 +46,17 @@ pub(super) fn grouped<K: PartialEq>(rows: &[Row], key: impl Fn(&Row) -> K) -> Ve
     groups
 }
 
+/// Machine, kernel, format, backend, element type and number of threads.
+type Key = (String, String, String, String, String, usize);
+
 /// The means of each kernel, format, backend, element type and number of threads.
 pub(super) fn averages(rows: &[Row]) -> Vec<Average> {
     let key = |row: &Row| {
         let Row { machine, label, format, backend, element, threads, .. } = row.clone();
         (machine, label, format, backend, element, threads)
     };
-    let average = |((machine, label, format, backend, element, threads), group): (
-        (String, String, String, String, String, usize),
-        Vec<&Row>,
-    )| {
+    let average = |(key, group): (Key, Vec<&Row>)| {
+        let (machine, label, format, backend, element, threads) = key;
         let of = |figure: fn(&Row) -> Option<f64>| mean(group.iter().filter_map(|row| figure(row)));
         Average {
             count: group.len(),

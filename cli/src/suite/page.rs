@@ -21,7 +21,7 @@ pub(super) fn page(figures: &Figures, description: Option<&Description>) -> Resu
         let mut text = String::new();
         for name in &machines {
             if machines.len() > 1 {
-                _ = write!(text, "<h3>{}</h3>\n", Escaped(name));
+                _ = writeln!(text, "<h3>{}</h3>", Escaped(name));
             }
             text.push_str(&draw(&own(name))?);
         }
@@ -161,9 +161,9 @@ fn machine(figures: &Figures) -> String {
             ("command", command.clone()),
         ];
         rows.extend(device.clone().map(|device| ("GPU", device)));
-        _ = write!(
+        _ = writeln!(
             text,
-            "<div class=\"scroll\"><table><caption>{} ({})</caption><tbody>\n",
+            "<div class=\"scroll\"><table><caption>{} ({})</caption><tbody>",
             Escaped(&line.machine),
             Escaped(&line.backend)
         );
