@@ -92,6 +92,7 @@ fn between((x0, y0): (f64, f64), (x1, y1): (f64, f64), x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use spc_compiler::model::Pattern;
 
     fn machine() -> Machine {
         let point = |footprint, scale: f64| Point {
