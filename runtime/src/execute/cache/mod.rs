@@ -9,6 +9,7 @@
 //!     library.rs, kernel_0.rs, …   its text, for readers
 //!     libspc_kernel.so
 //!     checksum             of the library
+//!   compiled-c5cd…         which of these is the latest of a kernel's text, for when there is no compiler
 //!   helpers-97c2…/         what all kernels use, compiled once for a compiler and its flags
 //!   building-…/            one that is being compiled
 //! ```
