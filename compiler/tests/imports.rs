@@ -26,7 +26,7 @@ const STAGES: &[&[&str]] = &[
     &["model/"],
     &["gpu/"],
     &["map/"],
-    &["backend/namer.rs", "backend/cuda/reserved.rs", "backend/cuda/print/", "backend/rust/"],
+    &["backend/namer.rs", "backend/words.rs", "backend/cuda/reserved.rs", "backend/cuda/print/", "backend/rust/"],
     &["backend/"],
     &["backend/rust/expansion/"],
     &["guide.rs", "lib.rs"],

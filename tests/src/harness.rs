@@ -76,6 +76,7 @@ const VARIABLES: &[&str] = &[
     "SPC_TESTS",
     "SPC_PYTHON",
     "SPC_CACHE",
+    "SPC_COMMIT",
     "SPC_CHECKED_KERNELS",
     "SPC_CUSPARSE",
     "SPC_FAULT",

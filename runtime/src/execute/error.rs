@@ -3,9 +3,9 @@
 #[cfg(feature = "compile")]
 use super::interpreter::Fault;
 #[cfg(feature = "compile")]
-use super::jit::Unsupported;
-#[cfg(feature = "compile")]
 use super::native::error::NativeError;
+#[cfg(feature = "compile")]
+use super::unsupported::Unsupported;
 use crate::tensor::{InvalidTensor, OutOfMemory, PackError};
 use spc_compiler::format::IndexWidth;
 use spc_compiler::ir::{ElementType, Kernel, Literal};

@@ -73,6 +73,8 @@ mod tuned;
 #[cfg(feature = "compile")]
 mod tuning;
 mod typed;
+#[cfg(feature = "compile")]
+mod unsupported;
 mod value;
 
 pub use around::{Around, Copied, Prepared, ResultMemory, Way};
@@ -86,7 +88,7 @@ pub use error::{Error, ExtentSource};
 #[cfg(feature = "compile")]
 pub use executable::{Backend, Executable};
 #[cfg(feature = "compile")]
-pub use jit::{JitKernel, Unsupported};
+pub use jit::JitKernel;
 #[cfg(feature = "decompose")]
 pub(crate) use kernel::rendered;
 #[cfg(feature = "compile")]
@@ -110,4 +112,6 @@ pub use stream::{Spent, StreamOptions, Streamed};
 #[cfg(feature = "compile")]
 pub use tuning::{Tuned, tune};
 pub use typed::{Results, StaticKernel, StaticLink, scalar};
+#[cfg(feature = "compile")]
+pub use unsupported::Unsupported;
 pub use value::Value;

@@ -2,13 +2,9 @@
 
 use super::call::Call;
 use super::error::Error;
+use super::unsupported::Unsupported;
 use spc_compiler::ir::{Kernel, Verified};
 use std::time::Duration;
-
-/// Why no machine code can be made of a kernel.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("this build makes no machine code itself: it is without the feature `jit`")]
-pub struct Unsupported(());
 
 /// A kernel as machine code in memory: there is none.
 #[derive(Debug, Clone)]
@@ -20,7 +16,7 @@ impl JitKernel {
     /// # Errors
     /// Always.
     pub fn compile(_: &Verified<Kernel>) -> Result<Self, Unsupported> {
-        Err(Unsupported(()))
+        Err(Unsupported::of_build())
     }
 
     /// How long it took to make the code.

@@ -17,6 +17,7 @@
 mod bandwidth;
 mod caches;
 mod facts;
+mod levels;
 mod processor;
 mod roofline;
 mod sizes;
@@ -26,5 +27,6 @@ pub use bandwidth::{Effort, Machine, Point};
 pub use caches::{Cache, caches};
 pub use facts::tensor_facts;
 pub(crate) use facts::{tensor_facts_at_once, time_to_count};
-pub use sizes::{sizes, tensor_size};
+pub use levels::tensor_size;
+pub use sizes::sizes;
 pub use summary::Summary;

@@ -1,31 +1,11 @@
 //! The sizes of tensors, as the compiler's model asks for them.
 
-use super::tensor_facts;
-use crate::tensor::{AnyTensor, IndexArray, LevelArrays};
+use super::{tensor_facts, tensor_size};
+use crate::tensor::AnyTensor;
 use spc_compiler::concrete::{self, Access, TensorKind};
-use spc_compiler::format::LevelFormat;
-use spc_compiler::model::{LevelSize, Sizes, TensorSize};
+use spc_compiler::model::Sizes;
 use spc_compiler::plan::Modes;
 use std::collections::BTreeSet;
-
-/// The size of a tensor.
-pub fn tensor_size(tensor: &AnyTensor) -> TensorSize {
-    let mut parents = Beginnings { count: 1, is_new: None };
-    let mut levels = Vec::with_capacity(tensor.levels().len());
-    let extents = tensor.level_extents();
-    for (depth, (storage, extent)) in tensor.levels().iter().zip(extents).enumerate() {
-        let format = tensor.format().levels[depth].format;
-        parents = parents.children(storage, format, || tensor.position_count(depth + 1));
-        let bytes = |array: Option<&IndexArray>| array.map_or(0.0, |array| array.bytes() as f64);
-        levels.push(LevelSize {
-            entries: parents.new_count() as f64,
-            extent: extent as f64,
-            position_bytes: bytes(storage.positions()),
-            coordinate_bytes: bytes(storage.coordinates()),
-        });
-    }
-    TensorSize { shape: tensor.shape().to_vec(), levels, values: tensor.values().len() as f64 }
-}
 
 /// The sizes of the tensors of a scheduled kernel: `known` are inputs and results by name. Copies that the kernel asks for are
 /// made to be counted, and so are results in the format that the kernel writes, where that is another than they are given in.
@@ -92,54 +72,12 @@ fn children_of_rows(kernel: &concrete::Kernel, rows: &Access, stored: &[Option<A
     mean
 }
 
-/// Where in a level coordinates begin that differ from the one before, under one parent; all do, where nothing else is said.
-struct Beginnings {
-    count: usize,
-    is_new: Option<Vec<bool>>,
-}
-
-impl Beginnings {
-    fn new_count(&self) -> usize {
-        match &self.is_new {
-            None => self.count,
-            Some(is_new) => is_new.iter().filter(|&&is_new| is_new).count(),
-        }
-    }
-
-    /// Those of the level below.
-    fn children(&self, storage: &LevelArrays, format: LevelFormat, count: impl Fn() -> usize) -> Beginnings {
-        let kind = format.kind;
-        let is_new = match (storage.positions(), storage.coordinates()) {
-            (Some(positions), Some(coordinates)) if kind.is_compressed() && !format.unique() => {
-                let mut is_new = differs(coordinates);
-                positions.iter().filter(|&begin| begin < coordinates.len()).for_each(|begin| is_new[begin] = true);
-                Some(is_new)
-            }
-            (_, Some(coordinates)) if kind.is_singleton() => {
-                self.is_new.as_ref().filter(|_| !format.unique()).map(|parents| {
-                    let own = differs(coordinates);
-                    parents.iter().zip(own).map(|(&parent, own)| parent || own).collect()
-                })
-            }
-            _ if kind.is_diagonal() => self.is_new.clone(),
-            _ => None,
-        };
-        let count = is_new.as_ref().map_or_else(count, Vec::len);
-        Beginnings { count, is_new }
-    }
-}
-
-/// For each coordinate whether it differs from the one before.
-fn differs(coordinates: &IndexArray) -> Vec<bool> {
-    let mut before = None;
-    coordinates.iter().map(|coordinate| before.replace(coordinate) != Some(coordinate)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::tensor::{Coordinates, Duplicates, Indices, pack};
     use spc_compiler::format;
+    use spc_compiler::model::TensorSize;
 
     fn entries() -> Coordinates<f64> {
         let columns: [[u32; 6]; 3] = [[0, 0, 0, 2, 2, 3], [1, 1, 4, 1, 1, 0], [0, 3, 3, 2, 5, 1]];

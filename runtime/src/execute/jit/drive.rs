@@ -1,73 +1,13 @@
 //! Parallel loops of machine code on the run time's own chunks.
 
-use super::doors::{Run, Session, Words, put, take, with_kind};
 use super::layout::{CHUNKS, Kind, Layout, PARTIALS};
+use super::session::{
+    Add, BEFORE, BEGIN, END, Plan, Run, SAME, Session, Share, Sharing, Words, put, segment, start, take, with_kind,
+};
 use crate::execute::native::abi::Array;
 use crate::parallel::{Chunks, Fixed, Joined, JoinedPositions, Owned, Position, Private, Segmented};
 use spc_compiler::ir::{ArrayId, ChunkPolicy, Count, Weights};
 use std::slice;
-
-/// What a chunk does: with the frame, its session, its places, the words of what it shares, and those of what it reduces. Not
-/// zero: it failed.
-pub(super) type Body =
-    unsafe extern "C" fn(*mut u64, *mut Session<'_>, u64, u64, *const [u64; 5], *mut [u64; 2]) -> u64;
-/// The value of the expression with a number, at a place.
-pub(super) type Query = unsafe extern "C" fn(*mut u64, u64, u64) -> u64;
-/// With the frame: combines elements with others, so many of them, one by one.
-pub(super) type Add = unsafe extern "C" fn(*mut u64, *mut u8, *const u8, u64) -> u64;
-
-/// A parallel loop.
-#[derive(Debug)]
-pub(super) struct Plan {
-    pub(super) body: Body,
-    pub(super) query: Query,
-    pub(super) policy: ChunkPolicy,
-    pub(super) is_deterministic: bool,
-    pub(super) is_aligned: bool,
-    pub(super) shares: Vec<Share>,
-    pub(super) reductions: usize,
-    pub(super) uneven: Option<Box<Plan>>,
-}
-
-/// The numbers of expressions.
-pub(super) const BEGIN: u64 = 0;
-pub(super) const END: u64 = 1;
-pub(super) const BEFORE: u64 = 2;
-pub(super) const SAME: u64 = 3;
-/// Where the part of a chunk begins in the array of a number.
-pub(super) fn start(share: usize) -> u64 {
-    4 + 2 * share as u64
-}
-/// How long the segments of the array of a number are.
-pub(super) fn segment(share: usize) -> u64 {
-    5 + 2 * share as u64
-}
-
-/// An array that chunks share.
-#[derive(Debug)]
-pub(super) struct Share {
-    pub(super) array: ArrayId,
-    pub(super) kind: Kind,
-    pub(super) sharing: Sharing,
-}
-
-#[derive(Debug)]
-pub(super) enum Sharing {
-    Owned,
-    Segmented {
-        identity: [u64; 2],
-        add: Add,
-    },
-    Private {
-        identity: [u64; 2],
-        add: Add,
-    },
-    Joined,
-    /// Of positions in what another share, by its number, is joined to.
-    JoinedPositions {
-        children: usize,
-    },
-}
 
 /// An array among chunks.
 trait Shared: Sync {

@@ -1,8 +1,9 @@
 //! Expressions as machine code.
 
-use super::Unsupported;
 use super::doors::{self, Wrong};
-use super::function::{Binding, Maker, Result, Val, is_complex, memory, register};
+use super::function::{Binding, Maker, Val, is_complex, memory, register};
+use super::unit::Result;
+use crate::execute::unsupported::Unsupported;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32, F64, I8, I32, I64};
 use cranelift_codegen::ir::{self, BlockArg, InstBuilder, Value};
@@ -233,7 +234,7 @@ impl Maker<'_, '_> {
                 Divide => self.b.ins().fdiv(a, b),
                 Remainder if register(ty) == F64 => self.value_of(doors::remainder_f64 as *const u8, &[a, b], F64),
                 Remainder => self.value_of(doors::remainder_f32 as *const u8, &[a, b], F32),
-                other => return Err(Unsupported(format!("`{}` of floating point numbers", other.symbol()))),
+                other => return Err(Unsupported::new(format!("`{}` of floating point numbers", other.symbol()))),
             }
         } else {
             match operator {
@@ -247,7 +248,7 @@ impl Maker<'_, '_> {
                 Scatter => self.value_of(doors::scatter as *const u8, &[a, b], I64),
                 And | BitAnd => self.b.ins().band(a, b),
                 Or | BitOr => self.b.ins().bor(a, b),
-                other => return Err(Unsupported(format!("`{}` of whole numbers", other.symbol()))),
+                other => return Err(Unsupported::new(format!("`{}` of whole numbers", other.symbol()))),
             }
         };
         Ok(Val::new(ty, value))
@@ -304,7 +305,7 @@ impl Maker<'_, '_> {
                 let door = if is_wide { doors::quotient_c64 as *const u8 } else { doors::quotient_c32 as *const u8 };
                 return Ok(self.complex_result(ty, door, &[re, im, by_re, by_im]));
             }
-            other => return Err(Unsupported(format!("`{}` of complex numbers", other.symbol()))),
+            other => return Err(Unsupported::new(format!("`{}` of complex numbers", other.symbol()))),
         };
         Ok(Val::complex(ty, value, imaginary))
     }
@@ -372,7 +373,7 @@ impl Maker<'_, '_> {
         let Type::Element(element) = first.ty else {
             return match function {
                 Function::Min | Function::Max => Ok(self.extreme(function == Function::Min, first, arguments[1])),
-                _ => Err(Unsupported(format!("`{}` of indices", function.name()))),
+                _ => Err(Unsupported::new(format!("`{}` of indices", function.name()))),
             };
         };
         let ty = Type::Element(function.result(element));
@@ -416,7 +417,7 @@ impl Maker<'_, '_> {
                 };
                 Ok(Val::new(ty, self.value_of(door, &[which, first.value, second], result)))
             }
-            _ => Err(Unsupported(format!("`{}` of `{}`", function.name(), element.name()))),
+            _ => Err(Unsupported::new(format!("`{}` of `{}`", function.name(), element.name()))),
         }
     }
 
@@ -544,7 +545,7 @@ impl Maker<'_, '_> {
                 self.operands.pop();
                 value
             }
-            None => Err(Unsupported(format!("a reduction by `{operator}`"))),
+            None => Err(Unsupported::new(format!("a reduction by `{operator}`"))),
         }
     }
 
@@ -574,7 +575,7 @@ impl Maker<'_, '_> {
     pub(super) fn identity(&mut self, operator: ReduceOperator, ty: Type) -> Result<Val> {
         match operator.identity_of(ty) {
             Some(identity) => self.eval(&identity),
-            None => Err(Unsupported(format!("a reduction by `{operator}`"))),
+            None => Err(Unsupported::new(format!("a reduction by `{operator}`"))),
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Terms of runs, combined.
 
-use super::Unsupported;
 use super::doors::Wrong;
 use super::expressions::is_float;
-use super::function::{Maker, Result, Val, register};
+use super::function::{Maker, Val, register};
+use super::unit::Result;
+use crate::execute::unsupported::Unsupported;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::F64;
 use cranelift_codegen::ir::{InstBuilder, Value};

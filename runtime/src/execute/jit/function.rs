@@ -1,22 +1,21 @@
 //! A function of machine code on its way: what its names stand for, checks, and calls of the host.
 
-use super::Unsupported;
 use super::doors::{self, Wrong};
 use super::layout::{Kind, Layout, RUN};
-use super::unit::Unit;
+use super::unit::{Result, Unit};
+use crate::execute::unsupported::Unsupported;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F32, F64, I8, I16, I32, I64};
 use cranelift_codegen::ir::{
     self, AbiParam, Block, BlockArg, InstBuilder, MemFlagsData, Signature, StackSlotData, StackSlotKind, Value,
 };
-use cranelift_frontend::{FunctionBuilder, Variable};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
+use cranelift_module::{FuncId, Linkage, Module};
 use spc_compiler::format::IndexWidth;
 use spc_compiler::ir::{
     ArrayElement, ArrayId, BinaryOperator, DimensionId, ElementType, Expr, Kernel, Size, Type, VariableId,
 };
 use std::collections::BTreeMap;
-
-pub(super) type Result<T> = std::result::Result<T, Unsupported>;
 
 /// A value: a complex number has two parts.
 #[derive(Debug, Clone, Copy)]
@@ -580,5 +579,32 @@ impl<'u, 'f> Maker<'u, 'f> {
             (None, element) => self.store_at(element, address, value),
         }
         [0, 8].map(|offset| self.b.ins().load(I64, memory(), address, offset))
+    }
+}
+
+impl Unit {
+    /// Makes a function with parameters of these types and one result. `session` is the place of the session among them.
+    pub(super) fn function(
+        &mut self,
+        kernel: &Kernel,
+        parameters: &[ir::Type],
+        session: Option<usize>,
+        failed: i64,
+        body: impl FnOnce(&mut Maker<'_, '_>, &[Value]) -> Result<Value>,
+    ) -> Result<FuncId> {
+        let mut context: cranelift_codegen::Context = self.module.make_context();
+        let mut of_builder = FunctionBuilderContext::new();
+        context.func.signature.params.extend(parameters.iter().map(|ty| AbiParam::new(*ty)));
+        context.func.signature.returns.push(AbiParam::new(I64));
+        let b = FunctionBuilder::new(&mut context.func, &mut of_builder);
+        let (mut maker, values) = Maker::begin(kernel, self, b, session);
+        let result = body(&mut maker, &values)?;
+        maker.end(result, failed);
+        self.functions += 1;
+        let refused = |error: cranelift_module::ModuleError| Unsupported::new(format!("{error:?}"));
+        let name = format!("f{}", self.functions);
+        let id = self.module.declare_function(&name, Linkage::Local, &context.func.signature).map_err(refused)?;
+        self.module.define_function(id, &mut context).map_err(refused)?;
+        Ok(id)
     }
 }

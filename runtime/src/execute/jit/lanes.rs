@@ -4,8 +4,8 @@
 //! what is the same at all of its places.
 
 use super::expressions::{factors, is_float};
-use super::function::{Binding, Maker, Result, Val, memory};
-use super::unit::Unit;
+use super::function::{Binding, Maker, Val, memory};
+use super::unit::{Result, Unit};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32, F32X4, F64, F64X2, I32X4, I64X2};
 use cranelift_codegen::ir::{self, Endianness, InstBuilder, MemFlagsData, Value};

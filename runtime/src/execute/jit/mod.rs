@@ -12,7 +12,7 @@
 //!
 //! As in the Rust text of a kernel, every access to an element is checked, unless what is known of a loop says that it is there; whole
 //! numbers wrap around, and a division by zero is an error. Nothing unwinds through machine code: a check that fails
-//! notes why in the [`Run`](doors::Run) and returns.
+//! notes why in the [`Run`](session::Run) and returns.
 
 mod doors;
 mod drive;
@@ -22,36 +22,27 @@ mod function;
 mod lanes;
 mod layout;
 mod parallel;
+mod session;
 mod statements;
 #[cfg(test)]
 mod tests;
 mod unit;
 
-use self::doors::{Failure, Run, Session, Tables};
 use self::layout::{Kind, Layout, RUN};
+use self::session::{Failure, Run, Session, Tables};
 use self::unit::Unit;
 use super::array::{Access, Signature};
 use super::call::Call;
 use super::error::Error;
 use super::native::abi;
 use super::native::host;
+use super::unsupported::Unsupported;
 use cranelift_codegen::ir::types::I64;
 use cranelift_jit::JITModule;
 use spc_compiler::ir::{ArrayId, ArrayRole, Kernel, Source, Structure, Verified};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-
-/// Why no machine code can be made of a kernel.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no machine code is made for {0}")]
-pub struct Unsupported(String);
-
-impl Unsupported {
-    fn new(what: &str) -> Self {
-        Unsupported(what.to_owned())
-    }
-}
 
 /// The first function of a kernel: with the frame and the session. Not zero: it failed.
 type Entry = unsafe extern "C" fn(*mut u64, *mut Session<'_>) -> u64;
@@ -113,7 +104,7 @@ impl JitKernel {
         if !unit.loops.is_empty() {
             return Err(Unsupported::new("a parallel loop in another"));
         }
-        unit.module.finalize_definitions().map_err(|error| Unsupported(error.to_string()))?;
+        unit.module.finalize_definitions().map_err(|error| Unsupported::new(error))?;
         let plans = drafts.into_iter().map(|draft| draft.plan(&unit, kernel)).collect::<Result<_, _>>()?;
         // SAFETY: the function was made with these parameters and this result.
         let entry = unsafe { std::mem::transmute::<*const u8, Entry>(unit.module.get_finalized_function(entry)) };

@@ -1,11 +1,11 @@
 //! Parallel loops: what machine code leaves in the frame for chunks, and the functions that a loop needs.
 
-use super::Unsupported;
 use super::doors;
-use super::drive;
-use super::function::{Binding, Length, Maker, Result, Val, is_complex, memory, register};
+use super::function::{Binding, Length, Maker, Val, is_complex, memory, register};
 use super::layout::{ARRAY_WORDS, CHUNKS, Kind, PARTIALS};
-use super::unit::Unit;
+use super::session;
+use super::unit::{Left, Pending, Result, Unit};
+use crate::execute::unsupported::Unsupported;
 use crate::half::{bf16, f16};
 use cranelift_codegen::ir::InstBuilder;
 use cranelift_codegen::ir::Value;
@@ -15,20 +15,6 @@ use cranelift_module::FuncId;
 use spc_compiler::ir::{
     ArrayElement, ArrayId, ElementType, Expr, Kernel, Literal, Parallel, ReduceOperator, Sharing, Type, VariableId,
 };
-
-/// A loop whose functions are still to be made.
-pub(super) struct Pending {
-    node: Parallel,
-    variables: Vec<(VariableId, Type)>,
-    arrays: Vec<(ArrayId, Left)>,
-}
-
-/// What is left of an array in the frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Left {
-    Slice,
-    Grown,
-}
 
 /// The functions of a loop.
 pub(super) struct Draft {
@@ -172,14 +158,14 @@ impl Maker<'_, '_> {
         let (which, place) = (*which, *place);
         let node = &pending.node;
         let at = |number: u64, variable: Option<VariableId>, expr: &Expr| (number, variable, expr.clone());
-        let mut asked = vec![at(drive::BEGIN, None, &node.begin), at(drive::END, None, &node.end)];
-        asked.extend(node.work.as_ref().map(|work| at(drive::BEFORE, Some(work.place), &work.before)));
+        let mut asked = vec![at(session::BEGIN, None, &node.begin), at(session::END, None, &node.end)];
+        asked.extend(node.work.as_ref().map(|work| at(session::BEFORE, Some(work.place), &work.before)));
         for (share, (_, sharing)) in node.sharing.iter().enumerate() {
             match sharing {
-                Sharing::Owned { place, start } => asked.push(at(drive::start(share), Some(*place), start)),
+                Sharing::Owned { place, start } => asked.push(at(session::start(share), Some(*place), start)),
                 Sharing::Segmented { place, start, length, .. } => {
-                    asked.push(at(drive::start(share), Some(*place), start));
-                    asked.push(at(drive::segment(share), None, length));
+                    asked.push(at(session::start(share), Some(*place), start));
+                    asked.push(at(session::segment(share), None, length));
                 }
                 Sharing::Private(_) | Sharing::Joined { .. } => {}
             }
@@ -193,7 +179,7 @@ impl Maker<'_, '_> {
             })?;
         }
         if let Some(array) = node.aligned {
-            self.answer(which, drive::SAME, |maker| {
+            self.answer(which, session::SAME, |maker| {
                 let before = maker.b.ins().iadd_imm_s(place, -1);
                 let (here, before) = (maker.load_place(array, place)?, maker.load_place(array, before)?);
                 let is_same = maker.b.ins().icmp(IntCC::Equal, here.value, before.value);
@@ -267,33 +253,33 @@ impl Unit {
 
 impl Draft {
     /// The loop, with the addresses of its functions.
-    pub(super) fn plan(self, unit: &Unit, kernel: &Kernel) -> Result<drive::Plan> {
+    pub(super) fn plan(self, unit: &Unit, kernel: &Kernel) -> Result<session::Plan> {
         let address = |id: FuncId| unit.module.get_finalized_function(id);
         let node = &self.node;
         let mut shares = Vec::new();
         for (place, (array, sharing)) in node.sharing.iter().enumerate() {
             let element = kernel.array(*array).element;
             // SAFETY: the function was made with these parameters.
-            let add = self.adds[place].map(|id| unsafe { std::mem::transmute::<*const u8, drive::Add>(address(id)) });
+            let add = self.adds[place].map(|id| unsafe { std::mem::transmute::<*const u8, session::Add>(address(id)) });
             let sharing = match (sharing, add) {
-                (Sharing::Owned { .. }, _) => drive::Sharing::Owned,
+                (Sharing::Owned { .. }, _) => session::Sharing::Owned,
                 (Sharing::Segmented { operator, .. }, Some(add)) => {
-                    drive::Sharing::Segmented { identity: identity(element, *operator)?, add }
+                    session::Sharing::Segmented { identity: identity(element, *operator)?, add }
                 }
                 (Sharing::Private(operator), Some(add)) => {
-                    drive::Sharing::Private { identity: identity(element, *operator)?, add }
+                    session::Sharing::Private { identity: identity(element, *operator)?, add }
                 }
                 (Sharing::Joined { positions_of: Some(children) }, _) => {
                     let children = node.sharing.iter().position(|(array, _)| array == children);
                     let Some(children) = children else {
                         return Err(Unsupported::new("positions in what the loop does not append to"));
                     };
-                    drive::Sharing::JoinedPositions { children }
+                    session::Sharing::JoinedPositions { children }
                 }
-                (Sharing::Joined { positions_of: None }, _) => drive::Sharing::Joined,
+                (Sharing::Joined { positions_of: None }, _) => session::Sharing::Joined,
                 _ => return Err(Unsupported::new("a reduction without a function")),
             };
-            shares.push(drive::Share { array: *array, kind: Kind::of(element), sharing });
+            shares.push(session::Share { array: *array, kind: Kind::of(element), sharing });
         }
         let uneven = match self.uneven {
             Some(uneven) => Some(Box::new(uneven.plan(unit, kernel)?)),
@@ -302,11 +288,11 @@ impl Draft {
         // SAFETY: the functions were made with these parameters and results.
         let (body, query) = unsafe {
             (
-                std::mem::transmute::<*const u8, drive::Body>(address(self.body)),
-                std::mem::transmute::<*const u8, drive::Query>(address(self.query)),
+                std::mem::transmute::<*const u8, session::Body>(address(self.body)),
+                std::mem::transmute::<*const u8, session::Query>(address(self.query)),
             )
         };
-        Ok(drive::Plan {
+        Ok(session::Plan {
             body,
             query,
             policy: node.policy(),
@@ -323,7 +309,7 @@ impl Draft {
 fn identity(element: ArrayElement, operator: ReduceOperator) -> Result<[u64; 2]> {
     let ArrayElement::Value(element) = element else { return Err(Unsupported::new("a reduction into indices")) };
     let literal = operator.identity(element.computed());
-    let literal = literal.ok_or_else(|| Unsupported(format!("a reduction by `{operator}`")))?;
+    let literal = literal.ok_or_else(|| Unsupported::new(format!("a reduction by `{operator}`")))?;
     Ok(match literal {
         Literal::Integer(_, value) => [value as u64, 0],
         Literal::Float(_, value) => match element {

@@ -1,10 +1,11 @@
 //! Statements as machine code.
 
-use super::Unsupported;
 use super::doors::{self, Wrong};
 use super::expressions::factors;
-use super::function::{Binding, Length, Maker, Result, Val, memory, stored};
+use super::function::{Binding, Length, Maker, Val, memory, stored};
 use super::layout::Kind;
+use super::unit::Result;
+use crate::execute::unsupported::Unsupported;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{InstBuilder, Value};

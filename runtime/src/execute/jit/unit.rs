@@ -1,17 +1,29 @@
 //! The machine code of a kernel: its functions, made one after the other.
 
-use super::Unsupported;
-use super::function::{Maker, Result};
-use cranelift_codegen::Context;
-use cranelift_codegen::ir::{AbiParam, Type, Value};
+use crate::execute::unsupported::Unsupported;
 use cranelift_codegen::isa::{OwnedTargetIsa, TargetFrontendConfig};
 use cranelift_codegen::settings::{self, Configurable};
-use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
-use spc_compiler::ir::{ArrayId, Kernel, Ordered};
+use cranelift_module::{Module, default_libcall_names};
+use spc_compiler::ir::{ArrayId, Kernel, Ordered, Parallel, Type as IrType, VariableId};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
+
+pub(super) type Result<T> = std::result::Result<T, Unsupported>;
+
+/// A loop whose functions are still to be made.
+pub(super) struct Pending {
+    pub(super) node: Parallel,
+    pub(super) variables: Vec<(VariableId, IrType)>,
+    pub(super) arrays: Vec<(ArrayId, Left)>,
+}
+
+/// What is left of an array in the frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Left {
+    Slice,
+    Grown,
+}
 
 /// Code in the making.
 pub(super) struct Unit {
@@ -21,10 +33,10 @@ pub(super) struct Unit {
     pub(super) is_fused: bool,
     pub(super) ordered: Ordered,
     /// Loops whose functions are still to be made.
-    pub(super) loops: Vec<super::parallel::Pending>,
+    pub(super) loops: Vec<Pending>,
     /// The arrays that may be in registers, and their lengths.
     pub(super) in_registers: BTreeMap<ArrayId, u64>,
-    functions: usize,
+    pub(super) functions: usize,
 }
 
 /// What code is made for: this processor.
@@ -44,7 +56,7 @@ fn target() -> Result<OwnedTargetIsa> {
         let target = cranelift_native::builder().map_err(str::to_owned)?;
         target.finish(settings::Flags::new(flags)).map_err(|error| error.to_string())
     });
-    made.clone().map_err(Unsupported)
+    made.clone().map_err(Unsupported::new)
 }
 
 impl Unit {
@@ -63,31 +75,6 @@ impl Unit {
         };
         unit.find_registers(kernel);
         Ok(unit)
-    }
-
-    /// Makes a function with parameters of these types and one result. `session` is the place of the session among them.
-    pub(super) fn function(
-        &mut self,
-        kernel: &Kernel,
-        parameters: &[Type],
-        session: Option<usize>,
-        failed: i64,
-        body: impl FnOnce(&mut Maker<'_, '_>, &[Value]) -> Result<Value>,
-    ) -> Result<FuncId> {
-        let mut context: Context = self.module.make_context();
-        let mut of_builder = FunctionBuilderContext::new();
-        context.func.signature.params.extend(parameters.iter().map(|ty| AbiParam::new(*ty)));
-        context.func.signature.returns.push(AbiParam::new(cranelift_codegen::ir::types::I64));
-        let b = FunctionBuilder::new(&mut context.func, &mut of_builder);
-        let (mut maker, values) = Maker::begin(kernel, self, b, session);
-        let result = body(&mut maker, &values)?;
-        maker.end(result, failed);
-        self.functions += 1;
-        let refused = |error: cranelift_module::ModuleError| Unsupported(format!("{error:?}"));
-        let name = format!("f{}", self.functions);
-        let id = self.module.declare_function(&name, Linkage::Local, &context.func.signature).map_err(refused)?;
-        self.module.define_function(id, &mut context).map_err(refused)?;
-        Ok(id)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Why a kernel can't be compiled or loaded.
 
-use crate::execute::jit::Unsupported;
+use crate::execute::unsupported::Unsupported;
 use std::path::PathBuf;
 
 /// Why a kernel can't be compiled at run time.
