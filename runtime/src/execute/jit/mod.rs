@@ -104,7 +104,7 @@ impl JitKernel {
         if !unit.loops.is_empty() {
             return Err(Unsupported::new("a parallel loop in another"));
         }
-        unit.module.finalize_definitions().map_err(|error| Unsupported::new(error))?;
+        unit.module.finalize_definitions().map_err(Unsupported::new)?;
         let plans = drafts.into_iter().map(|draft| draft.plan(&unit, kernel)).collect::<Result<_, _>>()?;
         // SAFETY: the function was made with these parameters and this result.
         let entry = unsafe { std::mem::transmute::<*const u8, Entry>(unit.module.get_finalized_function(entry)) };
