@@ -28,6 +28,9 @@ pub struct Options {
     /// Runs everything, not only the usual tier; so does a filter with what it names, and the feature `whole`
     #[arg(long)]
     pub whole: bool,
+    /// Adds to the usual tier the K-th of N parts of what only the whole runs: N runs have all of it
+    #[arg(long, value_name = "K/N", value_parser = Part::parse)]
+    pub part: Option<Part>,
     /// Multiplies the number of random programs, schedules and damaged inputs
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub times: u64,
@@ -55,6 +58,27 @@ pub struct Options {
     /// Says at the end which tests took longest
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub slowest: usize,
+}
+
+/// One of equal parts, counted from zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Part {
+    index: usize,
+    count: usize,
+}
+
+impl Part {
+    fn parse(text: &str) -> Result<Part, String> {
+        let numbers = text.split_once('/').and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
+        match numbers {
+            Some((index, count)) if (1..=count).contains(&index) => Ok(Part { index: index - 1, count }),
+            _ => Err("a part is like 2/4: the second of four".to_owned()),
+        }
+    }
+
+    fn has(self, place: usize) -> bool {
+        place % self.count == self.index
+    }
 }
 
 /// All arguments of a test program.
@@ -164,6 +188,12 @@ impl Options {
         self.times * if self.whole { all } else { usual }
     }
 
+    /// What runs of a list: all in the whole, else every `share`-th, and of the others those of the part that is asked for.
+    pub fn sample<T>(&self, all: Vec<T>, share: usize) -> Vec<T> {
+        let runs = |place: usize| self.whole || place % share == 0 || self.part.is_some_and(|part| part.has(place));
+        all.into_iter().enumerate().filter(|(place, _)| runs(*place)).map(|(_, one)| one).collect()
+    }
+
     /// The seeds of so many.
     pub fn seeds(&self, usual: u64, all: u64) -> std::ops::Range<u64> {
         self.seed..self.seed + self.count(usual, all)
@@ -188,6 +218,8 @@ impl Options {
 pub struct Suite {
     arguments: Arguments,
     trials: Vec<Trial>,
+    /// How many tests of the whole there are so far.
+    whole: usize,
 }
 
 impl Suite {
@@ -208,7 +240,10 @@ impl Suite {
 
     /// Adds a test that the whole runs, and a filter that names it.
     pub fn whole<O: Outcome>(&mut self, name: impl Into<String>, test: impl FnOnce() -> O + Send + 'static) {
-        match options().whole {
+        let Options { whole, part, .. } = options();
+        let is_chosen = *whole || part.is_some_and(|part| part.has(self.whole));
+        self.whole += 1;
+        match is_chosen {
             true => self.test(name, test),
             false => self.test(name, || -> Result<(), Skip> { Err(Skip("it is in the whole (--whole)".to_owned())) }),
         }
@@ -240,6 +275,7 @@ pub fn again(name: &str, prepare: impl FnOnce(&mut Command)) -> Result<(), Skip>
     let program = std::env::current_exe().expect("a test knows its program");
     let mut command = Command::new(program);
     command.args(["--exact", name, "--test-threads=1"]);
+    // What runs here may be of a part; there it is named.
     let Options { whole, times, seed, optimized, .. } = options();
     command.args([format!("--times={times}"), format!("--seed={seed}")]);
     command
@@ -305,7 +341,7 @@ pub fn main(folder: &str, register: impl FnOnce(&mut Suite)) -> ExitCode {
             usual(panic);
         }
     }));
-    let mut suite = Suite { arguments, trials: Vec::new() };
+    let mut suite = Suite { arguments, trials: Vec::new(), whole: 0 };
     register(&mut suite);
     let conclusion = libtest_mimic::run(&suite.arguments, suite.trials);
     tell_slowest(slowest);

@@ -30,10 +30,9 @@ pub(crate) fn runnable() -> Vec<Case> {
 pub(crate) fn chosen(suite: &mut Suite, engine: &str, share: usize) -> Vec<Case> {
     let all = runnable();
     let count = all.len();
-    let share = if options().whole { 1 } else { share };
-    let chosen: Vec<Case> = all.into_iter().step_by(share).collect();
-    if share > 1 {
-        let reason = format!("{} of {count} cases run in the usual tier, and all in the whole (--whole)", chosen.len());
+    let chosen = options().sample(all, share);
+    if chosen.len() < count {
+        let reason = format!("{} of {count} cases run here, and all in the whole (--whole)", chosen.len());
         suite.test(format!("{engine}::all_others"), || -> Result<(), Skip> { Err(Skip(reason)) });
     }
     chosen.into_iter().filter(|case| suite.selects(&format!("{engine}::{}", case.name))).collect()

@@ -17,7 +17,7 @@ const SHARE: usize = 4;
 
 /// The kernels of a table that run.
 fn chosen(cases: Vec<Case>) -> Vec<Case> {
-    cases.into_iter().step_by(if options().whole { 1 } else { SHARE }).collect()
+    options().sample(cases, SHARE)
 }
 
 fn ready(case: &Case) -> Result<Ready, String> {
