@@ -8,7 +8,8 @@ use spc_compiler::diagnostics::{Diagnostic, Diagnostics, line_and_column, render
 use spc_compiler::format::resolve::Definitions;
 use spc_compiler::notation::{self, FormatOption};
 use spc_compiler::plan::{self, Facts};
-use spc_compiler::syntax::{self, Item, Program, neighbours};
+use spc_compiler::syntax::einsum::{self, Einsum, Operand};
+use spc_compiler::syntax::{self, Item, Program, Statement, neighbours, packs};
 use std::path::Path;
 
 /// What a text is called that stands on the command line.
@@ -28,9 +29,45 @@ pub(crate) struct Source {
     pub(crate) kernels: Vec<notation::Kernel>,
 }
 
+/// What is known of an input before a text is read: its name, and how many modes it has, if its file says.
+pub(crate) type Known = (String, Option<usize>);
+
+/// The statement of a text: an assignment, or an einsum string of which the operands are called as the inputs are, unless all of
+/// those have names of operands. Packs have the indices that the orders of inputs say.
+pub(crate) fn statement(text: &str, inputs: &[Known]) -> Result<Statement, Diagnostics> {
+    let mut statement = match einsum::is_einsum(text) {
+        true => of_einsum(&Einsum::parse(text)?, inputs)?,
+        false => syntax::parse_statement(text)?,
+    };
+    packs::expand(std::slice::from_mut(&mut statement), &|name| order(inputs, name))?;
+    Ok(statement)
+}
+
+fn of_einsum(string: &Einsum, inputs: &[Known]) -> Result<Statement, Diagnostics> {
+    let plain = string.statement(&[])?;
+    let names: Vec<String> = notation::read_by(&plain).into_iter().map(|(name, _)| name).collect();
+    let are_plain = inputs.iter().all(|(name, _)| names.contains(name));
+    let operand = |(name, order): &Known| Operand { name: Some(name.clone()), order: *order };
+    let known: Vec<Operand> = match are_plain {
+        true => names.iter().map(|name| operand(&(name.clone(), order(inputs, name)))).collect(),
+        false if inputs.len() == string.operands() => inputs.iter().map(operand).collect(),
+        false => Vec::new(),
+    };
+    string.statement(&known)
+}
+
+fn order(inputs: &[Known], name: &str) -> Option<usize> {
+    inputs.iter().find(|(known, _)| known == name).and_then(|(_, order)| *order)
+}
+
 impl Source {
     /// Reads, parses and checks: a file, a program that is written on the command line, or an assignment alone in either.
     pub(crate) fn load(arguments: &KernelArguments) -> Result<Self, Failure> {
+        Self::of_inputs(arguments, &[])
+    }
+
+    /// The same, of which inputs are known.
+    pub(crate) fn of_inputs(arguments: &KernelArguments, inputs: &[Known]) -> Result<Self, Failure> {
         let target = &arguments.program;
         let (text, origin) = match target.as_str() {
             "-" => (files::program_text(target)?, files::STDIN),
@@ -45,9 +82,9 @@ impl Source {
                     let message = "`-f` is for an assignment alone; a program declares its formats";
                     return Err(Failure::refused(message).help(help));
                 }
-                program(text, origin, named)?
+                program(text, origin, named, inputs)?
             }
-            false => expression(text, origin, &arguments.formats, &named)?,
+            false => expression(text, origin, &arguments.formats, &named, inputs)?,
         };
         if let Some(name) = &arguments.kernel {
             source.select(name)?;
@@ -144,7 +181,7 @@ pub(crate) fn checked(path: &str) -> Result<Program, Failure> {
 }
 
 /// Kernels with their declarations, and formats of their own beside those of `named`.
-fn program(text: String, origin: &str, named: Program) -> Result<Source, Failure> {
+fn program(text: String, origin: &str, named: Program, inputs: &[Known]) -> Result<Source, Failure> {
     let refuse = |problems| rendered(&[(&text, origin, problems)]);
     let mut program = syntax::parse_program(&text).map_err(refuse)?;
     let printed = program.to_string();
@@ -158,16 +195,27 @@ fn program(text: String, origin: &str, named: Program) -> Result<Source, Failure
         }
     }
     program.items.extend(named.items.into_iter().filter(|item| matches!(item, Item::Format(_))));
+    for item in &mut program.items {
+        if let Item::Kernel(kernel) = item {
+            packs::expand(&mut kernel.body, &|name| order(inputs, name)).map_err(refuse)?;
+        }
+    }
     let kernels = notation::check(&program).map_err(refuse)?;
     Ok(Source { origin: origin.to_owned(), is_expression: false, syntax: printed, text, kernels })
 }
 
-fn expression(text: String, origin: &str, formats: &[Named], named: &Program) -> Result<Source, Failure> {
-    if origin == EXPRESSION && !text.contains('=') {
+fn expression(
+    text: String,
+    origin: &str,
+    formats: &[Named],
+    named: &Program,
+    inputs: &[Known],
+) -> Result<Source, Failure> {
+    if origin == EXPRESSION && !text.contains('=') && !einsum::is_einsum(&text) {
         let failure = Failure::refused(format!("there is no file `{text}`, and it is no assignment either"));
         return Err(match neighbours::translated(&text) {
             Some(translation) => failure.help(format!("write `{}`", translation.line)),
-            None => failure.help("an expression is an assignment, such as 'y(i) = A(i, j) * x(j)'"),
+            None => failure.help("an expression is an assignment, such as 'y(i) = A(i, j) * x(j)', or an einsum string, such as 'ij,j->i'"),
         });
     }
     let mut problems = Vec::new();
@@ -179,7 +227,7 @@ fn expression(text: String, origin: &str, formats: &[Named], named: &Program) ->
             Err(found) => problems.push((format.text.as_str(), origin.as_str(), found)),
         }
     }
-    let statement = match syntax::parse_statement(&text) {
+    let statement = match statement(&text, inputs) {
         Ok(statement) => Some(statement),
         Err(found) => {
             problems.insert(0, (&text, origin, found));

@@ -1,14 +1,14 @@
-"""Einsum strings as index notation."""
+"""Einsum strings as index notation: what they mean is decided by the compiler."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+
+from . import _native
 
 
 class EinsumError(SyntaxError):
     """An einsum string that says nothing."""
-
-
-def _refuse(text: str, place: int, message: str) -> EinsumError:
-    return EinsumError(f"{message}\n  {text}\n  {' ' * place}^")
 
 
 def is_einsum(text: str) -> bool:
@@ -16,48 +16,19 @@ def is_einsum(text: str) -> bool:
     return "=" not in text and "{" not in text
 
 
-def translate(text: str, count: int) -> tuple[str, list[str], list[str]]:
-    """The assignment that an einsum string of ``count`` operands means, the operands' names, and the indices of each.
+def translate(text: str, orders: Sequence[int | None]) -> tuple[str, str, list[str], list[int]]:
+    """The assignment that an einsum string means for operands of these orders (``None`` for one that is not known), the name of the
+    result, the operands' names, and the number of indices of each.
 
-    >>> translate("ij,j->i", 2)
-    ('R(i) = T0(i, j) * T1(j)', ['T0', 'T1'], ['ij', 'j'])
+    >>> translate("ij,j->i", [None, None])
+    ('R(i) = A(i, j) * B(j)', 'R', ['A', 'B'], [2, 1])
     """
-    if "." in text:
-        raise _refuse(text, text.index("."), "an ellipsis says no number of modes: write an index for each")
-    left, arrow, right = text.partition("->")
-    parts: list[str] = []
-    place = 0
-    for part in left.split(","):
-        for offset, letter in enumerate(part):
-            if letter != " " and not (letter.isascii() and letter.isalpha()):
-                raise _refuse(text, place + offset, f"an index is a letter, and {letter!r} is none")
-        parts.append(part.replace(" ", ""))
-        place += len(part) + 1
-    if len(parts) != count:
-        end = text.index("->") if arrow else len(text)
-        raise _refuse(text, max(end - 1, 0), f"the string has {len(parts)} operands, and there are {count}")
-    if arrow:
-        result = right.replace(" ", "")
-        start = len(left) + 2
-        for offset, letter in enumerate(right):
-            if letter == " ":
-                continue
-            if not any(letter in part for part in parts):
-                raise _refuse(text, start + offset, f"no operand has the index {letter!r}")
-            if right.count(letter) > 1:
-                raise _refuse(text, start + offset, f"the result has the index {letter!r} twice")
-    else:
-        letters = "".join(parts)
-        result = "".join(sorted(letter for letter in set(letters) if letters.count(letter) == 1))
-    names = [f"T{number}" for number in range(count)]
-
-    def access(name: str, indices: str) -> str:
-        return f"{name}({', '.join(map(_index, indices))})" if indices else name
-
-    product = " * ".join(access(name, part) for name, part in zip(names, parts))
-    return f"{access('R', result)} = {product}", names, parts
-
-
-def _index(letter: str) -> str:
-    # Tensors and indices share no names: `R` and `T0` are tensors here.
-    return f"{letter}_" if letter.isupper() else letter
+    try:
+        notation, result, operands = _native._einsum(text, list(orders))
+    except SyntaxError as error:
+        raise EinsumError(str(error)) from None
+    if len(operands) != len(orders):
+        place = max(text.index("->") if "->" in text else len(text), 1) - 1
+        message = f"the string has {len(operands)} operands, and there are {len(orders)}"
+        raise EinsumError(f"{message}\n  {text}\n  {' ' * place}^")
+    return notation, result, [name for name, _ in operands], [order for _, order in operands]

@@ -253,7 +253,7 @@ def einsum(text: str, *operands: Any, format: str | None = None, out: Any = None
            **named: Any) -> Any:
     """A product of tensors, summed over the indices that the result does not have.
 
-    ``einsum("ij,j->i", A, x)`` takes operands in order; ``einsum("y(i) = A(i,j) * x(j)", A=A, x=x)`` any index notation and operands by
+    ``einsum("ij,j->i", A, x)`` takes operands in order, and ``...`` as NumPy does (an extent of 1 is not repeated); ``einsum("y(i) = A(i,j) * x(j)", A=A, x=x)`` any index notation and operands by
     name.
 
     :param operands: what :func:`spc.tensor` takes, and numbers. Shapes: one mode for each index, of equal extents for equal indices.
@@ -265,16 +265,18 @@ def einsum(text: str, *operands: Any, format: str | None = None, out: Any = None
     if _einsum.is_einsum(text):
         if named:
             raise TypeError(f"an einsum string takes operands in order, and there is {next(iter(named))}=")
-        key = (text, len(operands), format, dims)
+        orders = tuple(_order(operand) for operand in operands)
+        # Only an ellipsis means something else for operands of other orders.
+        said = orders if "..." in text else (None,) * len(orders)
+        key = (text, said, format, dims)
         made = _CACHE.get(key)
         if made is None:
-            notation, names, indices = _einsum.translate(text, len(operands))
-            made = _cached(key, lambda: (Kernel(notation, {"R": format} if format else {}, dimensions=dimensions), names, indices))
-        compiled, names, indices = made
-        for name, part, operand in zip(names, indices, operands):
-            order = getattr(operand, "ndim", None)
-            if order is not None and order != len(part):
-                raise ValueError(f"the operand {names.index(name) + 1} has {order} modes, and {part!r} says {len(part)}")
+            notation, result, names, counts = _einsum.translate(text, said)
+            made = _cached(key, lambda: (Kernel(notation, {result: format} if format else {}, dimensions=dimensions), counts))
+        compiled, counts = made
+        for number, (order, count) in enumerate(zip(orders, counts), 1):
+            if order is not None and order != count:
+                raise ValueError(f"the operand {number} has {order} modes, and {text!r} says {count}")
         # A kernel takes each name once, in order of appearance.
         return compiled(*operands, out=out)
     key = (text, format, dims)
@@ -282,6 +284,12 @@ def einsum(text: str, *operands: Any, format: str | None = None, out: Any = None
     if made is None:
         made = _cached(key, lambda: _assignment(text, format, dimensions))
     return made(*operands, out=out, **named)
+
+
+def _order(operand: Any) -> int | None:
+    if isinstance(operand, (bool, int, float, complex)):
+        return 0
+    return getattr(operand, "ndim", None)
 
 
 def _assignment(text: str, format: str | None, dimensions: dict[str, int] | None) -> Kernel:

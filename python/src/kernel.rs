@@ -11,14 +11,28 @@ use spc::complex::c64;
 use spc::execute::{self, Backend, Chain, Executable, Input, KernelBuilder, Value};
 use spc::tensor::{AnyTensor, LevelArrays};
 use spc_compiler::backend::cuda;
+use spc_compiler::diagnostics::{Diagnostics, render::render};
 use spc_compiler::format::Format;
+use spc_compiler::notation;
 use spc_compiler::remark::Decision;
+use spc_compiler::syntax::einsum::{Einsum, Operand};
 use spc_compiler::{pass, remark};
 use std::fmt::Write;
 use std::ops::Range;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+
+/// The assignment that an einsum string means for operands of these orders: its text, the name of the result, and each operand with its
+/// number of indices.
+#[pyfunction]
+pub(crate) fn _einsum(text: &str, orders: Vec<Option<usize>>) -> PyResult<(String, String, Vec<(String, usize)>)> {
+    let known: Vec<Operand> = orders.into_iter().map(|order| Operand { name: None, order }).collect();
+    let statement = Einsum::parse(text).and_then(|string| string.statement(&known));
+    let refused = |found: Diagnostics| errors::text(format!("\n{}", render(text, "<einsum>", &found.into_sorted(), false)));
+    let statement = statement.map_err(refused)?;
+    Ok((statement.to_string(), statement.target.name.name.clone(), notation::read_by(&statement)))
+}
 
 /// A call on inputs of fewer bytes is over before somebody could interrupt it.
 const SHORT: usize = 8 << 20;

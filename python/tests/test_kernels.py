@@ -17,13 +17,23 @@ def test_einsum_strings_as_numpy(rng, text):
 
 
 @pytest.mark.parametrize("text, message", [
-    ("ij,j->k", "no operand has the index 'k'"), ("ij,j->ii", "twice"), ("i1,j->i", "an index is a letter"), ("...j,j", "ellipsis"),
+    ("ij,j->k", "no operand has the index `k`"), ("ij,j->ii", "twice"), ("i1,j->i", "an index is a letter"), ("...i...,j", "a second"),
+    ("...ijk,j", "the tensor has 2 modes"), ("...i,j->i", "no `...`"),
     ("ij->i", "1 operands, and there are 2"),
 ])
 def test_wrong_einsum_strings(text, message):
     with pytest.raises(spc.EinsumError, match=message) as error:
         spc.einsum(text, np.ones((2, 2)), np.ones(2))
     assert "^" in str(error.value)
+
+
+@pytest.mark.parametrize("text, shapes", [
+    ("...j,j->...", [(3, 4, 5), (5,)]), ("...ij,...jk->...ik", [(2, 3, 4), (2, 4, 5)]), ("...,...", [(3, 4), (4,)]), ("...", [(3, 4)]),
+    ("i...->...", [(3, 4, 2)]), ("...j,j", [(5,), (5,)]),
+])
+def test_ellipses_as_numpy(rng, text, shapes):
+    arrays = [rng.random(shape) for shape in shapes]
+    np.testing.assert_allclose(spc.einsum(text, *arrays), np.einsum(text, *arrays))
 
 
 def test_index_notation_by_name(rng):

@@ -13,7 +13,7 @@ use crate::arguments::{KernelArguments, Named};
 use crate::failure::Failure;
 use crate::files;
 use crate::formats::parse_format;
-use crate::source::{Source, is_file};
+use crate::source::{self, Known, Source, is_file};
 use spc::io::{Layout, TensorFile};
 use spc_compiler::format::Format;
 use spc_compiler::format::resolve::Definitions;
@@ -27,7 +27,10 @@ pub(crate) fn load(arguments: &KernelArguments, inputs: &[Given]) -> Result<(Sou
         false => arguments.program.clone(),
     };
     // A program declares its formats; what is wrong with the text is told when it is loaded.
-    let Ok(statement) = syntax::parse_statement(&text) else { return Ok((Source::load(arguments)?, Vec::new())) };
+    let known = known(inputs)?;
+    let Ok(statement) = source::statement(&text, &known) else {
+        return Ok((Source::of_inputs(arguments, &known)?, Vec::new()));
+    };
     let mut arguments = arguments.clone();
     let mut notes = Vec::new();
     for (name, order) in read_by(&statement) {
@@ -44,10 +47,16 @@ pub(crate) fn load(arguments: &KernelArguments, inputs: &[Given]) -> Result<(Sou
         let Default { format, reason } = default;
         notes.push(format!("`{name}` is stored as {format}, {reason}; `-f {name}=dense` stores every element"));
     }
-    match Source::load(&arguments) {
+    match Source::of_inputs(&arguments, &known) {
         Ok(source) => Ok((source, notes)),
         Err(failure) => Err(notes.iter().fold(failure, Failure::help)),
     }
+}
+
+/// The names of inputs, and how many modes the tensors in their files have.
+fn known(inputs: &[Given]) -> Result<Vec<Known>, Failure> {
+    let order = |input: &Given| input.file().map_or(Ok(None), TensorFile::order);
+    inputs.iter().map(|input| Ok((input.name.clone(), order(input)?))).collect()
 }
 
 /// A format, and why it is taken.

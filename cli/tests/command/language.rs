@@ -167,7 +167,7 @@ fn notations_of_neighbours_are_answered_with_the_line_to_write() {
     for (text, line) in [
         ("y[i] = A[i,j] * x[j]", "write `y(i) = A(i, j) * x(j)`"),
         ("B(i,j) = A(i,j)**2", "write `B(i, j) = pow(A(i, j), 2)`"),
-        ("ij,j->i", "write `y(i) = A(i, j) * x(j)`"),
+        ("'ij,j->i'", "write `R(i) = A(i, j) * B(j)`"),
         ("y = np.einsum('ij,j->i', A, x)", "write `y(i) = A(i, j) * x(j)`"),
         ("C = A @ B", "write `C(i, j) = A(i, k) * B(k, j)`"),
         ("y(i) = A:csr(i,j) * x(j)", "on the command line it is `-f A=csr`"),
@@ -177,6 +177,27 @@ fn notations_of_neighbours_are_answered_with_the_line_to_write() {
     }
     let taco = place.fails(&["compile", "y(i) = A(i,j) * x(j)", "-f=A:ds:1,0"], 2);
     assert_has(&taco, &["taco's `A:ds:1,0` is `A=csc`"]);
+}
+
+#[test]
+fn einsum_strings_are_expressions() {
+    let place =
+        Place::new().with("A.tns", "# shape: 2 3\n1 2 3\n2 1 4\n").with("X.tns", "# shape: 2 2 3\n1 2 3 5\n2 1 1 7\n");
+    assert_has(&place.prints(&["compile", "ij,j->i", "-f", "A=csr", "--emit", "syntax"]), &["R(i) = A(i, j) * B(j)"]);
+    assert_has(
+        &place.prints(&["compile", "ij,jk", "-f", "A=csr", "--emit", "notation"]),
+        &["sum(j)(A(i, j) * B(j, k))"],
+    );
+    assert_has(&place.prints(&["explain", "fn,nk->fk", "-f", "A=csr"]), &["A(f, n)"]);
+    let run = ["--backend", "interpreter", "-o", "R=-"];
+    let run = |text: &[&str]| place.prints(&[&["run"], text, &run[..]].concat());
+    assert_has(&run(&["ij,j->i", "-i", "B=ones", "-i", "A=A.tns"]), &["1 3", "2 4"]);
+    // Operands are called as the inputs are; an ellipsis is as long as the file says.
+    assert_has(&run(&["ij,j->i", "-i", "M=A.tns", "-i", "v=ones"]), &["1 3", "2 4"]);
+    assert_has(&run(&["...j,j->...", "-i", "X=X.tns", "-i", "v=ones"]), &["1 2 5", "2 1 7"]);
+    assert_has(&run(&["R(i...) = X(i...) * 2", "-i", "X=X.tns"]), &["1 2 3 10", "2 1 1 14"]);
+    assert_has(&place.refuses(&["compile", "ij,j->k"]), &["E0015", "no operand has the index `k`", "ij,j->k"]);
+    assert_has(&place.refuses(&["compile", "Y(i...) = X(i...)", "-f", "X=csf"]), &["E0116", "order 3", "-i X=x.tns"]);
 }
 
 #[test]

@@ -73,10 +73,17 @@ impl Lowering<'_> {
         if let Some(share) = &self.concrete.variables[variable.0].share {
             return self.share_loop(share, run, body, scope, out);
         }
+        if run == Run::Vector && scope.touched.is_some() && self.has_choice(body) {
+            // Whether some lane has a term is told by none of them.
+            return self.forall(variable, Run::Serial, body, scope, out);
+        }
         if let (Run::Vector, Some(flag)) = (run, scope.touched) {
             // Lanes assign nothing from outside: a sum over them has a term.
             out.push(ir::Statement::Assign(flag, Expr::Bool(true)));
             return self.forall(variable, run, body, &Scope { touched: None, ..scope.clone() }, out);
+        }
+        if self.bounded_loop(variable, run, body, scope, out) {
+            return;
         }
         let Some(loops) = self.over_lattice(variable, run, body, scope) else { return };
         if run == Run::Serial

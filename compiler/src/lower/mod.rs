@@ -23,6 +23,7 @@
 //! ```
 
 mod assemble;
+mod bounded;
 mod computed;
 mod declare;
 mod forall;

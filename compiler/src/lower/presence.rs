@@ -9,11 +9,11 @@
 //! ```
 
 use super::{Lowering, Scope};
-use crate::concrete::{Access, Assign, Statement, TensorId, changes_nothing, simplify_expr, without};
+use crate::concrete::{Access, Assign, Expr, Statement, TensorId, changes_nothing, simplify_expr, without};
 use crate::ir;
 use crate::lattice::Operands;
 use crate::level::Parents;
-use crate::notation::simplify::literal;
+use crate::notation::simplify::{choice, literal};
 
 /// When a value is an entry.
 enum Presence {
@@ -109,8 +109,9 @@ impl Lowering<'_> {
                 flagged.push(access);
             }
         }
+        let chosen = self.chosen(assign, scope);
         if flagged.len() > MOST_FLAGS {
-            return Presence::Always;
+            return chosen;
         }
         let mut sets: Vec<Operands> = (0..1u64 << flagged.len()).map(Operands).collect();
         sets.sort_by_key(|set| (set.count(), *set));
@@ -125,7 +126,31 @@ impl Lowering<'_> {
             let flags = set.iter().map(|sum| Presence::When(ir::Expr::Variable(scope.flags[&flagged[sum].tensor])));
             flags.reduce(Presence::and).unwrap_or(Presence::Always)
         };
-        least.into_iter().map(all).fold(Presence::Never, Presence::or)
+        chosen.and(least.into_iter().map(all).fold(Presence::Never, Presence::or))
+    }
+
+    /// When a condition on indices lets the assignment do something; always where its indices are not known here.
+    fn chosen(&self, assign: &Assign, scope: &Scope) -> Presence {
+        let Some((condition, _)) = self.choice_of(assign) else { return Presence::Always };
+        let mut is_known = true;
+        condition.for_each_variable(&mut |variable| is_known &= self.known_coordinate(scope, variable).is_some());
+        match is_known.then(|| self.expr(condition, scope)) {
+            None | Some(ir::Expr::Bool(true)) => Presence::Always,
+            Some(ir::Expr::Bool(false)) => Presence::Never,
+            Some(condition) => Presence::When(condition),
+        }
+    }
+
+    /// The condition on indices under which the assignment does something, and its value then.
+    pub(super) fn choice_of<'a>(&self, assign: &'a Assign) -> Option<(&'a Expr, &'a Expr)> {
+        choice(&assign.value, &|nothing| changes_nothing(&self.concrete.tensors, assign, nothing))
+    }
+
+    /// Whether a condition on indices chooses terms in a statement.
+    pub(super) fn has_choice(&self, statement: &Statement) -> bool {
+        let mut found = false;
+        statement.for_each_assign(&mut |assign| found |= self.choice_of(assign).is_some());
+        found
     }
 
     /// Whether the assignment changes anything where just these of the sums had a term.
@@ -143,7 +168,7 @@ impl Lowering<'_> {
             let target = assign.target.tensor;
             appends |= self.is_appended(target) || self.sparse.contains_key(&target);
         });
-        appends && !self.promises_a_term(producer, scope)
+        appends && (self.has_choice(producer) || !self.promises_a_term(producer, scope))
     }
 
     /// Whether the statement does something for certain: dense loops do, and so does what walks the children of an entry

@@ -91,7 +91,12 @@ impl Lowering<'_> {
         if self.sparse.contains_key(&target.tensor) {
             return self.scatter(assign, scope, out);
         }
-        let value = self.expr(&assign.value, scope);
+        let is_entry = self.is_appended(target.tensor) && scope.appended.is_none();
+        // An entry is appended only where a condition on indices holds.
+        let value = match self.choice_of(assign).filter(|_| is_entry) {
+            Some((_, value)) => self.expr(value, scope),
+            None => self.expr(&assign.value, scope),
+        };
         let value = self.repeated(assign, value, scope, out);
         if let Some(Workspace::Scalar(variable)) = self.workspaces.get(&target.tensor).copied() {
             out.push(match assign.operator {
@@ -100,7 +105,7 @@ impl Lowering<'_> {
             });
             return;
         }
-        if self.is_appended(target.tensor) && scope.appended.is_none() {
+        if is_entry {
             let mut entry = Vec::new();
             self.append_coordinates(target, scope, &mut entry);
             entry.push(ir::Statement::Push(self.values(target.tensor), value));

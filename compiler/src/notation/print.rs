@@ -1,8 +1,8 @@
 //! Checked index notation as text: the language itself, with every sum and every level written out.
 
 use super::check::reduction_name;
-use super::{Access, Assignment, BinaryOperator, Expr, Hints, Kernel, Reading, Role, Tensor};
-use crate::ir::{ElementType, Literal};
+use super::{Access, Assignment, BinaryOperator, Expr, Hints, IndexVariable, Kernel, Reading, Role, Tensor};
+use crate::ir::{ElementType, Literal, ReduceOperator};
 use crate::syntax::precedence::Precedence;
 use crate::syntax::{AssignOperator, HintKind};
 use std::fmt;
@@ -134,6 +134,14 @@ impl ExprText<'_> {
         if precedence(expr) < least { write!(f, "({text})") } else { write!(f, "{text}") }
     }
 
+    /// The index whose extent is counted.
+    fn extent(&self, variables: &[IndexVariable], one: &Expr) -> Option<&str> {
+        let [variable] = variables else { return None };
+        let is_one = matches!(one, Expr::Literal(literal) if literal.is_one());
+        let written = self.kernel.variables[variable.0].written.as_ref();
+        written.filter(|_| is_one).map(|written| written.name.as_str())
+    }
+
     fn list(&self, f: &mut fmt::Formatter<'_>, name: &str, arguments: &[&Expr]) -> fmt::Result {
         let arguments: Vec<String> =
             arguments.iter().map(|expr| ExprText { kernel: self.kernel, expr }.to_string()).collect();
@@ -151,6 +159,15 @@ impl fmt::Display for ExprText<'_> {
                 f.write_str(operator.symbol())?;
                 self.operand(f, operand, Precedence::Prefix)
             }
+            // Indices and numbers alone would be divided as real numbers.
+            Expr::Binary(BinaryOperator::Divide, left, right) if is_untyped(left) && is_untyped(right) => {
+                self.list(f, ElementType::I64.name(), &[left])?;
+                f.write_str(" / ")?;
+                self.operand(f, right, BinaryOperator::Divide.right())
+            }
+            Expr::Reduce(ReduceOperator::Add, variables, one) if self.extent(variables, one).is_some() => {
+                write!(f, "extent({})", self.extent(variables, one).unwrap_or_default())
+            }
             Expr::Binary(operator, left, right) => {
                 self.operand(f, left, operator.left())?;
                 write!(f, " {} ", operator.symbol())?;
@@ -165,6 +182,15 @@ impl fmt::Display for ExprText<'_> {
                 write!(f, "{}({})({body})", reduction_name(*operator), names.join(", "))
             }
         }
+    }
+}
+
+/// Whether it is made of indices and whole numbers, which take the type of what they are combined with.
+fn is_untyped(expr: &Expr) -> bool {
+    match expr {
+        Expr::Index(_, ElementType::I64) | Expr::Literal(Literal::Integer(ElementType::I64, _)) => true,
+        Expr::Unary(..) | Expr::Binary(..) => expr.children().into_iter().all(is_untyped),
+        _ => false,
     }
 }
 

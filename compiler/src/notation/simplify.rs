@@ -39,6 +39,39 @@ pub(crate) fn decisive<'a>(expr: &'a Expr, fill: &dyn Fn(&Access) -> Literal) ->
     operands
 }
 
+/// The condition on indices and entries under which an expression is something else than a constant that is nothing, and what it
+/// is then: of `select(i > j, A(i, j), 0)`.
+pub(crate) fn choice<'e>(expr: &'e Expr, is_nothing: &dyn Fn(Literal) -> bool) -> Option<(&'e Expr, &'e Expr)> {
+    match expr {
+        Expr::Select(condition, value, nothing)
+            if literal(nothing).is_some_and(is_nothing) && chooses_places(condition) =>
+        {
+            Some((condition, value))
+        }
+        _ => None,
+    }
+}
+
+/// Whether such a condition leaves out terms of sums or elements, for whatever is nothing there.
+pub(crate) fn has_choice(expr: &Expr, fill: Literal) -> bool {
+    match expr {
+        Expr::Reduce(operator, _, body) => {
+            choice(body, &|nothing| is_identity(*operator, nothing)).is_some() || has_choice(body, fill)
+        }
+        Expr::Cast(_, operand) => has_choice(operand, fill),
+        _ => choice(expr, &|nothing| fill.equals(nothing) || fill.is_zero() && nothing.is_zero()).is_some(),
+    }
+}
+
+/// Whether indices and entries alone tell whether a condition holds.
+fn chooses_places(condition: &Expr) -> bool {
+    match condition {
+        Expr::Access(access) => access.reads == Reading::Stored,
+        Expr::Call(..) | Expr::Reduce(..) => false,
+        _ => condition.children().into_iter().all(chooses_places),
+    }
+}
+
 /// The literal that an expression is.
 pub(crate) fn literal(expr: &Expr) -> Option<Literal> {
     match expr {

@@ -4,7 +4,7 @@ use super::order::{storage_edges, topological};
 use super::{Access, Expr, Kernel, OutputStructure, simplify_expr, without};
 use super::{level_variables, stored_levels};
 use crate::level::{is_contiguous, is_located};
-use crate::notation::simplify::literal;
+use crate::notation::simplify::{has_choice, literal};
 use crate::remark::Why;
 
 /// What the structure of an output is decided from.
@@ -34,6 +34,7 @@ impl Question<'_> {
         if let [driver] = drivers[..]
             && self.has_same_levels(driver, stored)
             && self.decides_entries(driver)
+            && !has_choice(self.value, self.kernel.tensor(self.target.tensor).fill)
             && self.is_walked_as_stored(driver)
             && self.lies_in_order(driver)
         {

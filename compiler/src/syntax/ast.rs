@@ -4,7 +4,8 @@ use crate::diagnostics::Span;
 use crate::ir::ElementType;
 pub use crate::ir::{BinaryOperator, UnaryOperator};
 
-/// A name and where it stands.
+/// A name and where it stands. One that ends in `...` is a pack: it stands for several indices, which [`packs`](super::packs) puts
+/// in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ident {
     /// The name.
@@ -12,6 +13,16 @@ pub struct Ident {
     /// Where it stands.
     pub span: Span,
 }
+
+impl Ident {
+    /// Whether it stands for several indices: `i...`.
+    pub fn is_pack(&self) -> bool {
+        self.name.ends_with(PACK)
+    }
+}
+
+/// What a pack ends in.
+pub const PACK: &str = "...";
 
 /// A whole text: kernels and definitions of formats, functions and monoids, in order.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -149,6 +160,8 @@ pub enum HintKind {
     Fibers,
     /// The extent of each mode.
     Extents,
+    /// How many modes there are, which is no estimate: it tells for how many indices `i...` stands.
+    Order,
 }
 
 impl HintKind {
@@ -158,6 +171,7 @@ impl HintKind {
             HintKind::Entries => "nnz",
             HintKind::Fibers => "fibers",
             HintKind::Extents => "extent",
+            HintKind::Order => "order",
         }
     }
 }
@@ -274,6 +288,8 @@ pub struct Statement {
     pub value: Expr,
     /// The tensor after `where`.
     pub mask: Option<Access>,
+    /// What else must hold there: `i < j`.
+    pub condition: Option<Expr>,
     /// The whole statement.
     pub span: Span,
 }

@@ -337,7 +337,7 @@ fn is_name(rule: Rule) -> bool {
     use Rule::*;
     matches!(
         rule,
-        name | parameter | access | index | operand | expression | call | map_mode | named | level | argument
+        name | parameter | access | index | pack | operand | expression | call | map_mode | named | level | argument
     )
 }
 
@@ -388,7 +388,7 @@ fn phrase(rule: Rule) -> Option<(u8, &'static str)> {
         map_mode => (50, "a mode such as `i`"),
         argument | setting | choice => (51, "an argument"),
         access => (52, "a tensor such as `A(i, j)`"),
-        index => (53, "an index"),
+        index | pack => (53, "an index"),
         expression | operand | group | call | boolean | negate | not => (54, "an expression"),
         fill | fill_word => (14, "`fill`"),
         number | fill_value => (55, "a number"),

@@ -14,6 +14,8 @@
 //! what is wrong everywhere.
 
 pub mod ast;
+pub mod einsum;
+pub mod packs;
 pub mod precedence;
 pub mod tokens;
 
@@ -41,7 +43,7 @@ use unicode_normalization::UnicodeNormalization as _;
 /// Functions of values, conversions among them: a call of one of these names is no access.
 pub fn functions() -> impl Iterator<Item = &'static str> {
     let conversions = ElementType::ALL.into_iter().filter(|element| !element.is_stored_only()).map(ElementType::name);
-    Function::ALL.into_iter().map(Function::name).chain(["select", "sign", "stored"]).chain(conversions)
+    Function::ALL.into_iter().map(Function::name).chain(["select", "sign", "stored", "extent"]).chain(conversions)
 }
 
 /// How many brackets may stand inside one another.
@@ -126,6 +128,9 @@ fn read_the_rest(mut text: String, problems: &mut Vec<Diagnostic>) {
 
 /// Whether a text is that of a program, with kernels and definitions of formats. Else it may be a statement alone.
 pub fn holds_items(text: &str) -> bool {
+    if einsum::is_einsum(text) {
+        return false;
+    }
     let (lexemes, _) = lexeme::scan(text);
     let has = |words: &[&str]| lexemes.iter().any(|lexeme| words.contains(&lexeme.text));
     let begins_with = |words: &[&str]| lexemes.first().is_none_or(|first| words.contains(&first.text));
@@ -136,12 +141,15 @@ pub fn holds_items(text: &str) -> bool {
         || has(&["->"]) && has(&["{"])
 }
 
-/// Reads one statement without its semicolon: an expression on the command line.
+/// Reads one statement without its semicolon: an expression on the command line, or an [einsum string](einsum).
 ///
 /// # Errors
 /// What does not follow the grammar, and text after the statement; with the line that means the same, where the text is in a
 /// [notation that is near](neighbours).
 pub fn parse_statement(text: &str) -> Result<Statement, Diagnostics> {
+    if einsum::is_einsum(text) {
+        return einsum::Einsum::parse(text)?.statement(&[]);
+    }
     parse_without_hints(text)
         .map_err(|problems| collect(neighbours::explained_whole(text, problems.into_iter().collect())))
 }

@@ -59,9 +59,11 @@ pub enum Rule {
     r#statement,
     r#bare_statement,
     r#assignment,
+    r#condition,
     r#access,
     r#index_list,
     r#index,
+    r#pack,
     r#expression,
     r#operand,
     r#group,
@@ -109,6 +111,7 @@ pub enum Rule {
     r#fill_word,
     r#nnz_word,
     r#fibers_word,
+    r#order_word,
     r#extent_word,
     r#min_word,
     r#max_word,
@@ -194,9 +197,11 @@ impl Rule {
             Rule::r#statement,
             Rule::r#bare_statement,
             Rule::r#assignment,
+            Rule::r#condition,
             Rule::r#access,
             Rule::r#index_list,
             Rule::r#index,
+            Rule::r#pack,
             Rule::r#expression,
             Rule::r#operand,
             Rule::r#group,
@@ -244,6 +249,7 @@ impl Rule {
             Rule::r#fill_word,
             Rule::r#nnz_word,
             Rule::r#fibers_word,
+            Rule::r#order_word,
             Rule::r#extent_word,
             Rule::r#min_word,
             Rule::r#max_word,
@@ -1225,6 +1231,7 @@ impl ::pest::Parser<Rule> for Grammar {
                                     .sequence(|state| {
                                         self::r#nnz_word(state)
                                             .or_else(|state| { self::r#fibers_word(state) })
+                                            .or_else(|state| { self::r#order_word(state) })
                                             .and_then(|state| { super::hidden::skip(state) })
                                             .and_then(|state| { self::r#number(state) })
                                     })
@@ -2263,11 +2270,20 @@ impl ::pest::Parser<Rule> for Grammar {
                                                 .sequence(|state| {
                                                     self::r#where_keyword(state)
                                                         .and_then(|state| { super::hidden::skip(state) })
-                                                        .and_then(|state| { self::r#access(state) })
+                                                        .and_then(|state| { self::r#condition(state) })
                                                 })
                                         })
                                 })
                         })
+                }
+                #[inline]
+                #[allow(non_snake_case, unused_variables)]
+                pub fn r#condition(
+                    state: ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                ) -> ::pest::ParseResult<
+                    ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                > {
+                    state.rule(Rule::r#condition, |state| { self::r#expression(state) })
                 }
                 #[inline]
                 #[allow(non_snake_case, unused_variables)]
@@ -2368,21 +2384,57 @@ impl ::pest::Parser<Rule> for Grammar {
                         .rule(
                             Rule::r#index,
                             |state| {
-                                state
-                                    .sequence(|state| {
-                                        self::r#expression(state)
-                                            .and_then(|state| { super::hidden::skip(state) })
-                                            .and_then(|state| {
-                                                state
-                                                    .optional(|state| {
+                                self::r#pack(state)
+                                    .or_else(|state| {
+                                        state
+                                            .sequence(|state| {
+                                                self::r#expression(state)
+                                                    .and_then(|state| { super::hidden::skip(state) })
+                                                    .and_then(|state| {
                                                         state
-                                                            .sequence(|state| {
-                                                                self::r#range(state)
-                                                                    .and_then(|state| { super::hidden::skip(state) })
-                                                                    .and_then(|state| { self::r#expression(state) })
+                                                            .optional(|state| {
+                                                                state
+                                                                    .sequence(|state| {
+                                                                        self::r#range(state)
+                                                                            .and_then(|state| { super::hidden::skip(state) })
+                                                                            .and_then(|state| { self::r#expression(state) })
+                                                                    })
                                                             })
                                                     })
                                             })
+                                    })
+                            },
+                        )
+                }
+                #[inline]
+                #[allow(non_snake_case, unused_variables)]
+                pub fn r#pack(
+                    state: ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                ) -> ::pest::ParseResult<
+                    ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                > {
+                    state
+                        .rule(
+                            Rule::r#pack,
+                            |state| {
+                                state
+                                    .sequence(|state| {
+                                        state
+                                            .lookahead(
+                                                true,
+                                                |state| {
+                                                    state
+                                                        .sequence(|state| {
+                                                            self::r#words_ahead(state)
+                                                                .and_then(|state| { super::hidden::skip(state) })
+                                                                .and_then(|state| { state.match_string("...") })
+                                                        })
+                                                },
+                                            )
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| { self::r#name(state) })
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| { self::r#ellipsis(state) })
                                     })
                             },
                         )
@@ -3437,6 +3489,35 @@ impl ::pest::Parser<Rule> for Grammar {
                                                 .sequence(|state| {
                                                     state
                                                         .match_string("fibers")
+                                                        .and_then(|state| {
+                                                            state
+                                                                .lookahead(false, |state| { self::r#XID_CONTINUE(state) })
+                                                        })
+                                                })
+                                        },
+                                    )
+                            },
+                        )
+                }
+                #[inline]
+                #[allow(non_snake_case, unused_variables)]
+                pub fn r#order_word(
+                    state: ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                ) -> ::pest::ParseResult<
+                    ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                > {
+                    state
+                        .rule(
+                            Rule::r#order_word,
+                            |state| {
+                                state
+                                    .atomic(
+                                        ::pest::Atomicity::Atomic,
+                                        |state| {
+                                            state
+                                                .sequence(|state| {
+                                                    state
+                                                        .match_string("order")
                                                         .and_then(|state| {
                                                             state
                                                                 .lookahead(false, |state| { self::r#XID_CONTINUE(state) })
@@ -4537,9 +4618,11 @@ impl ::pest::Parser<Rule> for Grammar {
                     Rule::r#statement => rules::r#statement(state),
                     Rule::r#bare_statement => rules::r#bare_statement(state),
                     Rule::r#assignment => rules::r#assignment(state),
+                    Rule::r#condition => rules::r#condition(state),
                     Rule::r#access => rules::r#access(state),
                     Rule::r#index_list => rules::r#index_list(state),
                     Rule::r#index => rules::r#index(state),
+                    Rule::r#pack => rules::r#pack(state),
                     Rule::r#expression => rules::r#expression(state),
                     Rule::r#operand => rules::r#operand(state),
                     Rule::r#group => rules::r#group(state),
@@ -4587,6 +4670,7 @@ impl ::pest::Parser<Rule> for Grammar {
                     Rule::r#fill_word => rules::r#fill_word(state),
                     Rule::r#nnz_word => rules::r#nnz_word(state),
                     Rule::r#fibers_word => rules::r#fibers_word(state),
+                    Rule::r#order_word => rules::r#order_word(state),
                     Rule::r#extent_word => rules::r#extent_word(state),
                     Rule::r#min_word => rules::r#min_word(state),
                     Rule::r#max_word => rules::r#max_word(state),

@@ -224,9 +224,11 @@ impl Display for Statement {
             declared(self.element, self.format.as_ref(), f)?;
         }
         write!(f, " {} {}", self.operator, self.value)?;
-        match &self.mask {
-            Some(mask) => write!(f, " where {mask}"),
-            None => Ok(()),
+        match (&self.mask, &self.condition) {
+            (None, None) => Ok(()),
+            (Some(mask), None) => write!(f, " where {mask}"),
+            (None, Some(condition)) => write!(f, " where {condition}"),
+            (Some(mask), Some(condition)) => write!(f, " where {mask} && {}", Operand(condition, Precedence::And)),
         }
     }
 }

@@ -154,7 +154,7 @@ fn errors_stand_at_the_exact_place() {
         ("A(i) = X(i, /* here */ );  A(i) = ;", ";", "expected an expression, found `;`"),
         ("A(i) = 1 +;", ";", "expected an expression, found `;`"),
         ("A(i) + 1;", "+", "expected an assignment such as `=`, found `+`"),
-        ("let A(i) = B(i) where 3;", "3", "expected a name, found `3`"),
+        ("let A(i) = B(i) where ;", ";", "expected an expression, found `;`"),
         ("A(i) = 1 < 2 < 3;", "<", "comparisons do not chain"),
         ("A(i) = X(_);", "_", "`_` is no name"),
     ] {
@@ -223,10 +223,10 @@ fn arguments_of_the_command_line_parse() {
 #[test]
 fn text_after_an_argument_is_an_error() {
     let code = |problems: Diagnostics| problems.into_sorted()[0].code;
-    for text in ["a(i) = b(i) c(i)", "a(i) = 1 * 1e-3 1", "a(i) = b(i))"] {
+    for text in ["a(i) = b(i) c(i)", "a(i) = 1 * 1e-3 1", "a(i) = b(i))", "a = b where c 1"] {
         assert_eq!(code(parse_statement(text).unwrap_err()), codes::UNEXPECTED_TOKEN, "{text}");
     }
-    for text in ["a = b; c", "a = b;;", "a = b where c 1"] {
+    for text in ["a = b; c", "a = b;;"] {
         assert_eq!(code(parse_statement(text).unwrap_err()), codes::TRAILING_TEXT, "{text}");
     }
     // Behind a format, `fill` may stand.
@@ -401,6 +401,12 @@ impl Choices {
         Expr { kind, span: Span::default() }
     }
 
+    /// What can stand behind `where` and is no tensor.
+    fn comparison(&mut self) -> Expr {
+        let (left, right) = (Box::new(self.expr(2)), Box::new(self.expr(2)));
+        Expr { kind: ExprKind::Binary(BinaryOperator::NotEqual, left, right), span: Span::default() }
+    }
+
     fn statement(&mut self) -> Statement {
         let operators = ReduceOperator::ALL.map(AssignOperator::Reduce);
         Statement {
@@ -412,6 +418,7 @@ impl Choices {
             operator_span: Span::default(),
             value: self.expr(5),
             mask: if self.below(3) == 0 { Some(self.access(1)) } else { None },
+            condition: if self.below(3) == 0 { Some(self.comparison()) } else { None },
             span: Span::default(),
         }
     }

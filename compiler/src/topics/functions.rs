@@ -31,6 +31,14 @@ all. With it a pattern can be named, and used as a mask.
     fn pairs(X: csf) -> P: bool csr { P(i, j) = any(k)(stored(X(i, j, k))); }
 ",
     ));
+    topics.push(topic(
+        "extent",
+        "how many values an index has",
+        "`extent(k)` is the length of the modes that `k` is an index of, as a number of whatever type it is combined with.
+
+    fn mean(A: csr) -> y: dense { y(i) = sum(k)(A(i, k)) / extent(k); }
+",
+    ));
     topics.extend(ElementType::ALL.into_iter().map(element));
     topics
 }

@@ -27,6 +27,23 @@ const ROWS: &[Row] = &[
     ),
     (
         TERM,
+        "pack",
+        &["ellipsis", "..."],
+        "`i...`: as many indices as a tensor has modes in its place, so that one line serves tensors of any order",
+        "It stands for `i1, i2, …`. Formats of one order tell how many, `order 3` behind a format, and files of inputs.
+
+    fn ttv(X: csf order 4, v: dense) -> y: dense { y(i...) = X(i..., k) * v(k); }
+",
+    ),
+    (
+        TERM,
+        "einsum",
+        &["einsum string"],
+        "`ij,j->i`: a product of operands `A`, `B`, … as NumPy's `einsum` writes it, in the place of an expression",
+        "The result is `R`. `...` stands for the modes that are left.",
+    ),
+    (
+        TERM,
         "window",
         &[],
         "a range as an index, its end left out: `A(1..4, 3..7)`",

@@ -78,9 +78,17 @@ function of values is defined by `fn NAME(…) = …;`: a call stands for the ex
         Kind::Word,
         "where",
         &["mask"],
-        "a mask: the statement computes at the stored coordinates of a tensor only",
+        "a mask: the statement computes only at the stored coordinates of a tensor, or where indices compare so",
         "
     fn shift(X: csr, alpha: f64) -> Y: csr { Y(i, j) = X(i, j) + alpha where X(i, j); }
+
+Comparisons of indices choose coordinates too, alone or joined by `&&`, `||` and `!`. A sparse result stores nothing where they do not
+hold.
+
+    fn triangles(A: csr) -> (L: csr, t: f64) {
+        L(i, j) = A(i, j) where i > j;
+        t += A(i, j) * A(j, k) * A(i, k) where i < j && j < k;
+    }
 ",
     ),
     (

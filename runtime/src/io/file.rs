@@ -158,6 +158,27 @@ impl TensorFile {
         })
     }
 
+    /// How many modes its tensor has, where the beginning of the file tells: of a matrix in `.mtx` two, though one with one column may
+    /// be read as a vector.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError`] if what says it is damaged.
+    pub fn order(&self) -> Result<Option<usize>, ReadError> {
+        if let Some(shape) = &self.shape {
+            return Ok(Some(shape.len()));
+        }
+        self.described(|source| match (self.file_type, source) {
+            (FileType::Npy, Source::Plain(bytes)) => npy::shape_of(bytes).map(|shape| Some(shape.len())),
+            (FileType::Npz, Source::Plain(bytes)) => {
+                npz::description(bytes, self.array.as_deref()).map(|found| found.order)
+            }
+            (FileType::Spct, Source::Plain(bytes)) => spct::format(bytes).map(|format| Some(format.order)),
+            (FileType::Mtx, _) => Ok(Some(2)),
+            (_, source) => source.head().and_then(|text| tns::order_of(&text)),
+        })
+    }
+
     /// What stands for entries that are missing, as the language writes it, if the file says so. Of a dense one nothing is missing.
     ///
     /// # Errors

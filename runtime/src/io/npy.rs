@@ -80,6 +80,11 @@ pub(super) fn element_of(file: &[u8]) -> Result<ElementType, ReadError> {
     Ok(description(file)?.element)
 }
 
+/// The extents, of a file of which the beginning is enough.
+pub(super) fn shape_of(file: &[u8]) -> Result<Vec<usize>, ReadError> {
+    Ok(description(file)?.shape)
+}
+
 /// How many bytes a file has that begins so, as far as that can be told.
 pub(super) fn total(start: &[u8]) -> Option<usize> {
     let Header { element, shape, data, .. } = description(start).ok()?;

@@ -15,6 +15,8 @@ const MESSAGE: &str = "`.npz` files need the feature `npz` of the crate `spc`";
 pub(super) struct Description {
     pub(super) element: ElementType,
     pub(super) is_sparse: bool,
+    /// How many modes it has, where the archive says.
+    pub(super) order: Option<usize>,
 }
 
 fn refused<R>() -> Result<R, ReadError> {

@@ -98,6 +98,15 @@ pub(super) fn element(text: &[u8]) -> Result<Option<ElementType>, ReadError> {
     Ok(Stated::of(text, begin(text), COMMENT)?.element.map(|element| element.what))
 }
 
+/// The number of indices of an entry, which the shape that is stated tells, or else the first entry.
+pub(super) fn order_of(text: &[u8]) -> Result<Option<usize>, ReadError> {
+    let stated = Stated::of(text, begin(text), COMMENT)?;
+    let is_complex = stated.element.as_ref().is_some_and(|element| element.what.is_complex());
+    let values = if is_complex { Values::Complex } else { Values::Real };
+    let first = || entries::first_entry(text, begin(text), COMMENT)?.1.len().checked_sub(values.fields());
+    Ok(stated.shape.map(|shape| shape.what.len()).or_else(first))
+}
+
 /// The fill value that a text states, as it is written there.
 pub(super) fn fill_text(text: &[u8]) -> Result<Option<String>, ReadError> {
     Ok(Stated::of(text, begin(text), COMMENT)?.fill_text().map(str::to_owned))

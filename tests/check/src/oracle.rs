@@ -458,7 +458,11 @@ impl Evaluation<'_> {
             if self.is_masked(&indices, &Indices::new()) {
                 return;
             }
-            let value = self.expr(&self.statement.value, &indices);
+            let nothing = |number: Number| match self.statement.operator {
+                None => number.equals(fill),
+                Some(operator) => is_identity(number, operator),
+            };
+            let Some(value) = self.chosen(&self.statement.value, &indices, &nothing) else { return };
             let old = result.entries.stored.get(index).copied();
             let note = result.notes.get(index);
             let value = match (self.statement.operator, old) {
@@ -495,6 +499,18 @@ impl Evaluation<'_> {
         let is_fixed = |indices: &Indices| running.iter().all(|variable| indices.contains_key(variable));
         let is_news = is_fixed(indices) && (outside.is_empty() || !is_fixed(outside));
         is_news && !self.tensors[mask.tensor.0].entries.stored.contains_key(&self.place(mask, indices))
+    }
+
+    /// A value; `None` where a condition on indices and entries alone leaves what is nothing.
+    fn chosen(&self, expr: &Expr, indices: &Indices, is_nothing: &dyn Fn(Number) -> bool) -> Option<Value> {
+        if let Expr::Select(condition, yes, no) = expr
+            && let Expr::Literal(no) = **no
+            && is_nothing(Number::of_literal(no))
+            && is_of_places(condition)
+        {
+            return is_true(self.expr(condition, indices).number).then(|| self.expr(yes, indices));
+        }
+        Some(self.expr(expr, indices))
     }
 
     fn expr(&self, expr: &Expr, indices: &Indices) -> Value {
@@ -573,7 +589,8 @@ impl Evaluation<'_> {
             if self.is_masked(&indices, outside) {
                 return;
             }
-            let term = self.expr(body, &indices);
+            let nothing = |number: Number| is_identity(number, operator);
+            let Some(term) = self.chosen(body, &indices, &nothing) else { return };
             open = open.max(term.open);
             if !term.is_known(|number| is_identity(number, operator)) {
                 // The first term meets the identity: of a minimum of nothing but NaN, that is left.
@@ -619,6 +636,15 @@ impl Evaluation<'_> {
 
     fn identity(&self, operator: ReduceOperator, body: &Expr) -> Literal {
         operator.identity(self.kernel.element_of(body)).expect("a checked reduction has an identity")
+    }
+}
+
+/// Whether no value of a tensor tells a condition.
+fn is_of_places(condition: &Expr) -> bool {
+    match condition {
+        Expr::Access(access) => access.reads == Reading::Stored,
+        Expr::Call(..) | Expr::Reduce(..) => false,
+        _ => condition.children().into_iter().all(is_of_places),
     }
 }
 

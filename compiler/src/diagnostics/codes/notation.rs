@@ -32,6 +32,10 @@ pub const REDUCTION_VARIABLE: Code = Code::error(113);
 pub const MASK_INDEX: Code = Code::error(114);
 /// An index that can't be computed.
 pub const INDEX_EXPRESSION: Code = Code::error(115);
+/// A pack of indices of which nothing tells how many it stands for, or that stands for several numbers of them.
+pub const UNKNOWN_PACK: Code = Code::error(116);
+/// A condition behind `where` on something else than indices and entries.
+pub const CONDITION: Code = Code::error(117);
 /// A temporary or a result that is read before a statement makes it.
 pub const READ_BEFORE_MADE: Code = Code::error(120);
 /// A temporary or a result that is assigned again.
@@ -394,6 +398,47 @@ Correct:
 
     fn neighbours(x: dense, z: dense) -> y: dense {
         y(i) = x(i) + z(i + 1);
+    }
+",
+    },
+    Entry {
+        code: UNKNOWN_PACK,
+        title: "a pack of indices of unknown length",
+        explanation: "
+`i...` stands for as many indices as a tensor has modes there, and for as many everywhere in its statement. Formats of one order tell
+how many (`csr`, `[dense, compressed]`), `order 3` behind a format, an access to the tensor that is written without a pack, and files of
+inputs on the command line.
+
+Wrong:
+
+    fn scale(X: csf, a: f64) -> Y: dense {
+        Y(i...) = X(i...) * a;
+    }
+
+Correct:
+
+    fn scale(X: csf order 3, a: f64) -> Y: dense {
+        Y(i...) = X(i...) * a;
+    }
+",
+    },
+    Entry {
+        code: CONDITION,
+        title: "a condition on values behind `where`",
+        explanation: "
+`where` chooses coordinates: by comparing index expressions (`i < j`, `i + 1 == j`, `i % 2 == 0`), by whether tensors have an entry there
+(`M(i, j)`), and by `&&`, `||` and `!` of such. A sparse result stores nothing where it does not hold. Values are chosen by `select`.
+
+Wrong:
+
+    fn positive(A: csr) -> B: csr {
+        B(i, j) = A(i, j) where A(i, j) > 0;
+    }
+
+Correct:
+
+    fn positive(A: csr) -> B: csr {
+        B(i, j) = select(A(i, j) > 0, A(i, j), 0);
     }
 ",
     },

@@ -30,6 +30,8 @@ pub const CHAINED_COMPARISON: Code = Code::error(12);
 pub const MISPLACED_RANGE: Code = Code::error(13);
 /// A `///` comment before nothing that it could document.
 pub const MISPLACED_DOCUMENTATION: Code = Code::error(14);
+/// An einsum string that means nothing.
+pub const EINSUM: Code = Code::error(15);
 
 /// The table.
 pub(crate) const ENTRIES: &[Entry] = &[
@@ -310,6 +312,23 @@ Correct:
         // Twice the entry.
         B(i, j) = 2 * A(i, j);
     }
+",
+    },
+    Entry {
+        code: EINSUM,
+        title: "an einsum string that means nothing",
+        explanation: "
+In an einsum string each letter is an index, operands have commas between them, and the indices of the result follow an arrow, each
+once and each one that an operand has. Without an arrow the result has the letters that occur once, in the order of the alphabet. `...`
+stands for the modes that are left, of one operand or of several, and of the result.
+
+Wrong:
+
+    ij,j->k
+
+Correct:
+
+    ij,j->i
 ",
     },
 ];

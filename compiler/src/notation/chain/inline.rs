@@ -12,6 +12,7 @@
 use super::Renaming;
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
 use crate::ir::Function;
+use crate::notation::simplify::has_choice;
 use crate::notation::{Access, Assignment, Expr, IndexVariable, Kernel, Role, TensorId, Variable};
 use crate::remark::{Remark, What, Why, Work};
 use crate::syntax::{Directive, ExprKind};
@@ -111,7 +112,7 @@ fn must_be_made(kernel: &Kernel, definition: &Assignment, later: &[Assignment], 
         Why::NotFused
     } else if kernel.tensor(temporary).declared {
         Why::FormatDeclared
-    } else if definition.mask.is_some() {
+    } else if definition.mask.is_some() || has_choice(&definition.value, kernel.tensor(temporary).fill) {
         Why::Masked
     } else if is_computed(kernel, &definition.target) {
         Why::ComputedWhereMade

@@ -3,7 +3,7 @@
 use super::functions::{self, Form};
 use super::value::{Values, not_converted};
 use crate::diagnostics::{Diagnostic, Span, codes::notation as codes, suggest, words};
-use crate::ir::{ElementType, Function, Literal};
+use crate::ir::{ElementType, Function, Literal, ReduceOperator};
 use crate::notation::{BinaryOperator, Expr};
 use crate::syntax::{self, ExprKind, Ident, neighbours};
 
@@ -38,6 +38,7 @@ impl<'s> Values<'_, 's> {
             }
             (Form::Sign, [operand]) => self.sign(operand, element, name.span),
             (Form::Stored, [place]) => self.stored(place),
+            (Form::Extent, [index]) => self.extent(index, element),
             _ => None,
         }
     }
@@ -104,6 +105,28 @@ impl<'s> Values<'_, 's> {
         }
     }
 
+    /// How many values an index has: as many terms as a sum over it has.
+    fn extent(&mut self, index: &'s syntax::Expr, element: ElementType) -> Option<Expr> {
+        let name = match &index.kind {
+            ExprKind::Name(name) if self.index_names.contains(&name.name.as_str()) => name,
+            _ => {
+                let message = "`extent` asks for the length of an index";
+                let problem =
+                    Diagnostic::new(codes::UNBOUND_INDEX, index.span, message).label("no index of the statement");
+                self.found.push(problem.help("name an index of a tensor in the statement, as in `extent(k)`"));
+                return None;
+            }
+        };
+        let name = self.index_name(name)?;
+        let Some(one) = Literal::new(element, 1.0).filter(|_| element != ElementType::Bool) else {
+            let message = "a length is no truth value";
+            self.found.push(Diagnostic::new(codes::VALUE_AS_CONDITION, index.span, message).label("a number"));
+            return None;
+        };
+        let counted = self.indices.like(name);
+        Some(Expr::Reduce(ReduceOperator::Add, vec![counted], Box::new(Expr::Literal(one))))
+    }
+
     /// -1, 0 or 1; NaN of NaN.
     fn sign(&mut self, operand: &'s syntax::Expr, element: ElementType, span: Span) -> Option<Expr> {
         let value = self.value(operand, element)?;
@@ -146,6 +169,7 @@ fn argument_count(entry: &functions::Entry, given: usize, span: Span) -> Diagnos
         "min" | "max" => count.help(format!("write `{name}(a, b)`, or `{name}(k)(…)` for the `{name}` over an index")),
         "select" => count.help("write `select(condition, a, b)`: `a` where the condition holds, else `b`"),
         "pow" => count.help("write `pow(base, exponent)`"),
+        "extent" => count.help("write `extent(k)`: how many values the index `k` has"),
         "stored" => count.help("write `stored(A(i, j))`: whether `A` has an entry at `i, j`"),
         "atan2" => count.help("write `atan2(ordinate, abscissa)`"),
         "complex" => count.help("write `complex(real part, imaginary part)`"),

@@ -2,7 +2,7 @@
 
 use super::option::FormatOption;
 use super::problems::Problems;
-use super::{declaration, kernel, uses};
+use super::{declaration, kernel, packs, uses};
 use crate::diagnostics::{Diagnostic, Span, codes::notation as codes, suggest};
 use crate::format::resolve::Definitions;
 use crate::notation::{Kernel, Role};
@@ -29,6 +29,16 @@ pub fn check_expression(
     definitions: &Definitions<'_>,
 ) -> Result<Kernel, Problems> {
     let mut problems = Problems::new(options.len());
+    let mut statement = statement.clone();
+    let declared = |name: &str| {
+        let option = options.iter().find(|option| option.name == name)?;
+        option.format.as_ref().and_then(|format| packs::order(Some(format), definitions))
+    };
+    packs::expand(std::slice::from_mut(&mut statement), &declared, &mut problems.expression);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let statement = &statement;
     let declarations = declaration::of_statement(statement, options);
     for (place, option) in options.iter().enumerate() {
         let known = declarations.iter().map(|declaration| declaration.name);

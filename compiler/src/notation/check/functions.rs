@@ -16,6 +16,8 @@ pub(super) enum Form {
     Sign,
     /// Of an access: whether there is an entry.
     Stored,
+    /// Of an index: how many values it has.
+    Extent,
 }
 
 /// What a function takes.
@@ -43,6 +45,7 @@ pub(super) fn find(name: &str) -> Option<Entry> {
         "select" => entry("select", Form::Select, 3),
         "sign" => entry("sign", Form::Sign, 1),
         "stored" => entry("stored", Form::Stored, 1),
+        "extent" => entry("extent", Form::Extent, 1),
         _ => None,
     }
 }
@@ -60,6 +63,6 @@ mod tests {
     #[test]
     fn every_name_that_the_parser_takes_for_a_call_is_a_function() {
         assert!(names().all(|name| find(name).is_some_and(|entry| entry.name == name)));
-        assert_eq!(names().count(), Function::ALL.len() + ElementType::ALL.len() + 1);
+        assert_eq!(names().count(), Function::ALL.len() + ElementType::ALL.len() + 2);
     }
 }

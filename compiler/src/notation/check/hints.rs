@@ -48,6 +48,13 @@ fn add(hints: &mut Hints, hint: &Hint, format: &Format) -> Result<(), Diagnostic
             return Err(refused(hint, message).label("needs one for each mode"));
         }
         HintKind::Extents => hints.extents = numbers,
+        HintKind::Order => match numbers.first() {
+            Some(&number) if number == format.order as u64 => {}
+            _ => {
+                let modes = words::count(format.order, "mode");
+                return Err(refused(hint, format!("the tensor has {modes} here")).label("another number of modes"));
+            }
+        },
         _ if format.is_dense() => {
             let message = format!("`{name}` is said of a dense tensor, which stores every element");
             return Err(refused(hint, message).help("say `extent(…)` for its size, or declare a sparse format"));
@@ -83,12 +90,14 @@ fn counted(kind: HintKind) -> &'static str {
         HintKind::Entries => "entries",
         HintKind::Fibers => "fibers",
         HintKind::Extents => "coordinates",
+        HintKind::Order => "modes",
     }
 }
 
 fn example(kind: HintKind) -> &'static str {
     match kind {
         HintKind::Extents => "(1000, 500)",
+        HintKind::Order => " 3",
         HintKind::Entries | HintKind::Fibers => " 1e6",
     }
 }
@@ -133,6 +142,7 @@ mod tests {
             ("csr nnz 30 extent(5, 5)", "30 entries have no room in 25 places"),
             ("csr extent(5, 5) nnz 30", "30 entries have no room in 25 places"),
             ("csr nnz 30 fibers 31", "31 fibers can't have entries where there are 30"),
+            ("csr order 3", "the tensor has 2 modes here"),
             ("dense nnz 30", "`nnz` is said of a dense tensor, which stores every element"),
         ] {
             assert_eq!(checked(declared), Err(message.to_owned()), "{declared}");

@@ -60,6 +60,11 @@ impl Indices {
         self.bound.truncate(self.bound.len() - number);
     }
 
+    /// Another variable that runs over the range of a name.
+    pub(super) fn like(&mut self, name: &Ident) -> IndexVariable {
+        self.declare(name)
+    }
+
     fn declare(&mut self, name: &Ident) -> IndexVariable {
         let written = Written { name: name.name.clone(), statement: self.statements };
         let (name, span) = (name.name.clone(), name.span);

@@ -2,6 +2,7 @@
 
 mod access;
 mod call;
+mod condition;
 mod declaration;
 mod define;
 mod division;
@@ -14,6 +15,7 @@ mod kernel;
 mod literal;
 mod mistakes;
 mod option;
+mod packs;
 mod problems;
 mod reduction;
 mod result;
@@ -76,6 +78,7 @@ fn check_kernel(
     problems: &mut Problems,
 ) -> Option<Kernel> {
     let mut expansion = Diagnostics::new();
+    let kernel = &with_indices(kernel, definitions, &mut expansion);
     defined.check_tensors(kernel, &mut expansion);
     let (kernel, calls) = defined.expand(kernel, &mut expansion);
     let outside = std::mem::replace(&mut problems.expression, Diagnostics::new());
@@ -88,6 +91,23 @@ fn check_kernel(
     let inside = std::mem::replace(&mut problems.expression, outside);
     define::with_calls(inside, &calls).into_sorted().into_iter().for_each(|found| problems.expression.push(found));
     checked
+}
+
+/// The kernel with indices in the places of packs.
+fn with_indices(
+    kernel: &syntax::Kernel,
+    definitions: &resolve::Definitions<'_>,
+    found: &mut Diagnostics,
+) -> syntax::Kernel {
+    let mut kernel = kernel.clone();
+    let mut body = std::mem::take(&mut kernel.body);
+    let declared = |name: &str| {
+        let declared = kernel.parameters.iter().chain(&kernel.results).find(|parameter| parameter.name.name == name)?;
+        packs::order(declared.format.as_ref(), definitions)
+    };
+    packs::expand(&mut body, &declared, found);
+    kernel.body = body;
+    kernel
 }
 
 fn check_expanded(

@@ -67,6 +67,9 @@ fn afterwards(statement: &Assignment, target: &Tensor, updates: bool) -> Expr {
 pub(in crate::notation) fn fills(statement: &Assignment, tensors: &[Tensor], updates: bool) -> bool {
     let target = &tensors[statement.target.tensor.0];
     let missing = |access: &Access| tensors[access.tensor.0].missing();
+    if !updates && simplify::has_choice(&statement.value, target.fill) {
+        return false;
+    }
     let known = simplify::known(&afterwards(statement, target, updates), &missing);
     let masked = statement.mask.as_ref().is_some_and(|mask| tensors[mask.tensor.0].is_sparse());
     !(known.is_some_and(|known| known.equals(target.fill)) || masked && mask_chooses(statement, target.fill))

@@ -3,9 +3,9 @@
 use super::indices::Indices;
 use super::uses;
 use super::value::Values;
-use super::{reduction, result, types, visits};
+use super::{condition, reduction, result, types, visits};
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes};
-use crate::ir::{Affine, ElementType, ReduceOperator};
+use crate::ir::{Affine, ElementType, ReduceOperator, constant};
 use crate::notation::{
     self, Assignment, Expr, IndexVariable, Role, Tensor, TensorId, UnaryOperator, einstein, simplify,
 };
@@ -55,6 +55,7 @@ pub(super) fn check(
     let target = values.unread(&statement.target);
     let value = values.terms(&statement.value, element);
     let mask = statement.mask.as_ref().map(|mask| values.unread(mask));
+    let chooses = statement.condition.as_ref().map(|condition| (values.chooses(condition), condition.span));
     let reduced = std::mem::take(&mut values.reduced);
     let mut checked = Assignment {
         target: target?,
@@ -69,7 +70,16 @@ pub(super) fn check(
     check_target(&checked, statement, tensors, updates, indices, found);
     compute_inner_indices(&mut checked.target, tensors, indices);
     check_sum(&checked, statement, element, indices, found);
+    let outside = match chooses {
+        Some((condition, span)) => condition::choose_terms(&mut checked, condition?, span, element, indices, found),
+        None => None,
+    };
     make_sums_explicit(&mut checked, indices, found);
+    if let Some(condition) = outside {
+        let fill = constant::cast(element, tensors[checked.target.tensor.0].fill);
+        let nothing = operator.map_or(fill, |operator| operator.identity(element))?;
+        checked.value = condition::chosen(condition, checked.value, nothing);
+    }
     result::check(&checked, statement, tensors, updates, indices, warnings);
     visits::check(&checked, tensors, indices, warnings);
     if stored.is_stored_only() && operator.is_none() {

@@ -37,6 +37,8 @@ fn of_call(name: &str, arguments: &[Expr], tensors: &[Tensor]) -> Option<Element
         Form::Conversion(element) => Some(element),
         Form::Sign => common(arguments, tensors),
         Form::Stored => Some(ElementType::Bool),
+        // As an index variable does, it takes any type.
+        Form::Extent => None,
     }
 }
 

@@ -32,6 +32,9 @@ pub(super) fn of_statement(statement: &Statement) -> Vec<Use<'_>> {
     if let Some(mask) = &statement.mask {
         of_access(mask, Part::Mask, &mut uses);
     }
+    if let Some(condition) = &statement.condition {
+        of_expr(condition, &mut uses);
+    }
     uses
 }
 
@@ -71,6 +74,9 @@ pub(super) fn index_names(statement: &Statement) -> Vec<&Ident> {
     names_of_expr(&statement.value, &mut names);
     if let Some(mask) = &statement.mask {
         names_of_access(mask, &mut names);
+    }
+    if let Some(condition) = &statement.condition {
+        names_of_expr(condition, &mut names);
     }
     names
 }

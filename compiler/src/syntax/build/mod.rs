@@ -198,6 +198,7 @@ impl Builder {
             match pair.as_rule() {
                 Rule::fibers_word => kind = HintKind::Fibers,
                 Rule::extent_word => kind = HintKind::Extents,
+                Rule::order_word => kind = HintKind::Order,
                 Rule::number => numbers.push((pair.as_str().to_owned(), self.span(&pair))),
                 _ => {}
             }
@@ -387,17 +388,16 @@ impl Builder {
             operator_span: span,
             value: Expr { kind: ExprKind::Bool(false), span },
             mask: None,
+            condition: None,
             span,
         };
-        let mut after_operator = false;
         for pair in pair.into_inner() {
             match pair.as_rule() {
                 Rule::let_keyword => statement.is_let = true,
                 Rule::declaration => (statement.element, statement.format) = self.declaration(pair),
-                Rule::access if after_operator => statement.mask = Some(self.access(pair)),
+                Rule::condition => (statement.mask, statement.condition) = self.condition(pair),
                 Rule::access => statement.target = self.access(pair),
                 Rule::assign_operator => {
-                    after_operator = true;
                     statement.operator_span = self.span(&pair);
                     statement.operator = self.assign_operator(pair);
                 }
@@ -406,6 +406,24 @@ impl Builder {
             }
         }
         statement
+    }
+
+    /// What stands behind `where`: the first tensor among what must hold together, and the rest.
+    fn condition(&mut self, pair: Pair) -> (Option<Access>, Option<Expr>) {
+        let Some(pair) = pair.into_inner().find(|pair| pair.as_rule() == Rule::expression) else { return (None, None) };
+        let mut parts = Vec::new();
+        conjuncts(self.expression(pair).expr, &mut parts);
+        let is_tensor = |part: &Expr| matches!(part.kind, ExprKind::Access(_) | ExprKind::Name(_));
+        let mask = parts.iter().position(is_tensor).map(|place| parts.remove(place)).and_then(|part| match part.kind {
+            ExprKind::Access(access) => Some(access),
+            ExprKind::Name(name) => Some(Access { span: name.span, name, indices: Vec::new() }),
+            _ => None,
+        });
+        let rest = parts.into_iter().reduce(|left, right| {
+            let span = left.span.to(right.span);
+            Expr { kind: ExprKind::Binary(BinaryOperator::And, Box::new(left), Box::new(right)), span }
+        });
+        (mask, rest)
     }
 
     fn assign_operator(&mut self, pair: Pair) -> AssignOperator {
@@ -452,6 +470,10 @@ impl Builder {
         let indices = pairs
             .filter_map(|pair| {
                 let span = self.span(&pair);
+                if let Some(pack) = pair.clone().into_inner().find(|pair| pair.as_rule() == Rule::pack) {
+                    depth = depth.max(1);
+                    return Some(Index::Expr(self.pack(pack)));
+                }
                 let mut ends = pair.into_inner().filter(|pair| pair.as_rule() == Rule::expression);
                 let start = self.expression(ends.next()?);
                 depth = depth.max(start.depth);
@@ -467,8 +489,27 @@ impl Builder {
         (indices, depth)
     }
 
+    /// `i...`
+    fn pack(&self, pair: Pair) -> Expr {
+        let span = self.span(&pair);
+        let name = pair.into_inner().find(|pair| pair.as_rule() == Rule::name).map(|name| self.ident(name).name);
+        let name = format!("{}{PACK}", name.unwrap_or_default());
+        Expr { kind: ExprKind::Name(Ident { name, span }), span }
+    }
+
     fn ident(&self, pair: Pair) -> Ident {
         Ident { name: crate::syntax::normalized(pair.as_str()), span: self.span(&pair) }
+    }
+}
+
+/// What `&&` joins.
+fn conjuncts(expr: Expr, parts: &mut Vec<Expr>) {
+    match expr.kind {
+        ExprKind::Binary(BinaryOperator::And, left, right) => {
+            conjuncts(*left, parts);
+            conjuncts(*right, parts);
+        }
+        _ => parts.push(expr),
     }
 }
 

@@ -99,10 +99,10 @@ pub(crate) fn function(name: &str) -> Option<&'static str> {
 
 /// The line that says here what a text says in a notation that is near; `None` where it is no such text.
 pub fn translated(text: &str) -> Option<Translation> {
-    let statement = match einsum::alone(text) {
-        Some(statement) => statement,
-        None => matrices::with_indices(read::statement(&tokens::tokens(text)?)?, text)?,
-    };
+    if let Some(line) = einsum::alone(text) {
+        return Some(Translation { line, formats: Vec::new() });
+    }
+    let statement = matrices::with_indices(read::statement(&tokens::tokens(text)?)?, text)?;
     let line = write::statement(&statement)?;
     let is_another = line.split_whitespace().ne(text.trim_end_matches(';').split_whitespace());
     (is_another && parse_without_hints(&line).is_ok()).then_some(Translation { line, formats: statement.formats })
@@ -227,12 +227,9 @@ mod tests {
             ("y[i] = sum(A[i, j] * x[j] for j in range(n))", "y(i) = sum(j)(A(i, j) * x(j))"),
             ("y(i) = sum(j, A(i,j) * x(j))", "y(i) = sum(j)(A(i, j) * x(j))"),
             // Einsum.
-            ("ij,j->i", "y(i) = A(i, j) * x(j)"),
-            ("i j, j -> i", "y(i) = A(i, j) * x(j)"),
-            (" ij , jk -> ik ", "Y(i, k) = A(i, j) * B(j, k)"),
-            ("ij,ij->", "s = A(i, j) * B(i, j)"),
-            ("ij,jk", "Y(i, k) = A(i, j) * B(j, k)"),
-            ("row col, col -> row", "y(row) = A(row, col) * x(col)"),
+            ("'ij,j->i'", "R(i) = A(i, j) * B(j)"),
+            ("ij,jk;", "R(i, k) = A(i, j) * B(j, k)"),
+            ("y = np.einsum('...j,j', A, x)", "y(rest...) = A(rest..., j) * x(j)"),
             ("y = np.einsum('ij,j->i', A, x)", "y(i) = A(i, j) * x(j)"),
             ("np.einsum(\"ijk,jr,kr->ir\", X, B, C)", "Y(i, r) = X(i, j, k) * B(j, r) * C(k, r)"),
             ("T = torch.einsum('ii->i', M)", "T(i) = M(i, i)"),

@@ -16,6 +16,8 @@ use crate::tensor::{AnyTensor, Coordinates, Indices};
 pub(in crate::io) struct Description {
     pub(in crate::io) element: ElementType,
     pub(in crate::io) is_sparse: bool,
+    /// How many modes it has, where the archive says.
+    pub(in crate::io) order: Option<usize>,
 }
 
 /// Says what the archive holds; `array` names one of several.
@@ -26,7 +28,13 @@ pub(in crate::io) fn description(file: &[u8], array: Option<&str>) -> Result<Des
         Chosen::Array(name) => (name, false),
     };
     let element = npy::element_of(&archive.member(name)?).map_err(|error| in_array(name, error))?;
-    Ok(Description { element, is_sparse })
+    let shape = |name: &str| npy::shape_of(&archive.member(name).ok()?).ok();
+    // Of a sparse one the extents are an array.
+    let order = match is_sparse {
+        true => shape("shape").and_then(|shape| shape.first().copied()),
+        false => shape(name).map(|shape| shape.len()),
+    };
+    Ok(Description { element, is_sparse, order })
 }
 
 /// The names of the arrays.
