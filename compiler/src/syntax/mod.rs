@@ -43,7 +43,7 @@ use unicode_normalization::UnicodeNormalization as _;
 /// Functions of values, conversions among them: a call of one of these names is no access.
 pub fn functions() -> impl Iterator<Item = &'static str> {
     let conversions = ElementType::ALL.into_iter().filter(|element| !element.is_stored_only()).map(ElementType::name);
-    Function::ALL.into_iter().map(Function::name).chain(["select", "sign", "stored", "extent"]).chain(conversions)
+    Function::ALL.into_iter().map(Function::name).chain(["select", "sign", "stored"]).chain(conversions)
 }
 
 /// How many brackets may stand inside one another.

@@ -2,7 +2,7 @@
 
 use super::option::FormatOption;
 use super::problems::Problems;
-use super::{declaration, kernel, packs, uses};
+use super::{declaration, extents, kernel, packs, uses};
 use crate::diagnostics::{Diagnostic, Span, codes::notation as codes, suggest};
 use crate::format::resolve::Definitions;
 use crate::notation::{Kernel, Role};
@@ -38,6 +38,8 @@ pub fn check_expression(
     if !problems.is_empty() {
         return Err(problems);
     }
+    let has_one = options.iter().any(|option| option.name == extents::EXTENT);
+    extents::calls(std::slice::from_mut(&mut statement), has_one);
     let statement = &statement;
     let declarations = declaration::of_statement(statement, options);
     for (place, option) in options.iter().enumerate() {

@@ -131,7 +131,7 @@ fn check_names(tensors: &[Tensor], uses: &[Use<'_>], body: &[Statement], found: 
             Role::Output if parts.all(|part| part != Part::Target) => found.push(tensors::not_assigned(tensor)),
             _ => {}
         }
-        if functions::find(&tensor.name).is_some() {
+        if functions::names().any(|name| name == tensor.name) {
             found.push(function_name(tensor));
         }
     }

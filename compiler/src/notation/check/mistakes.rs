@@ -7,6 +7,7 @@
 //! y(i) = sum(k)(A(i, k)) * a      an explicit reduction is meant, and so is a plain sum of one factor
 //! ```
 
+use super::extents::EXTENT;
 use super::reduction;
 use super::uses::index_exprs;
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::warnings as codes, suggest};
@@ -82,6 +83,7 @@ impl<'e> Names<'_, 'e> {
         match &expr.kind {
             ExprKind::Name(name) => self.push(name, bound),
             ExprKind::Access(access) => self.of_indices(access, bound),
+            ExprKind::Call(name, _) if name.name == EXTENT => {}
             ExprKind::Reduce { variables, body, .. } => {
                 let outside = bound.len();
                 bound.extend(variables.iter().map(|variable| variable.name.as_str()));

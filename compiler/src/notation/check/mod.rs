@@ -7,6 +7,7 @@ mod declaration;
 mod define;
 mod division;
 mod expression;
+mod extents;
 mod functions;
 mod hints;
 mod index;
@@ -106,6 +107,9 @@ fn with_indices(
         packs::order(declared.format.as_ref(), definitions)
     };
     packs::expand(&mut body, &declared, found);
+    let mut tensors = kernel.parameters.iter().chain(&kernel.results);
+    let has_one = tensors.any(|tensor| tensor.name.name == extents::EXTENT);
+    extents::calls(&mut body, has_one);
     kernel.body = body;
     kernel
 }

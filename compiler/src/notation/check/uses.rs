@@ -1,5 +1,6 @@
 //! Where a statement mentions what.
 
+use super::extents::EXTENT;
 use crate::diagnostics::Span;
 use crate::syntax::{Access, Expr, ExprKind, Ident, Index, Statement};
 use std::collections::BTreeSet;
@@ -55,6 +56,8 @@ fn of_expr<'a>(expr: &'a Expr, uses: &mut Vec<Use<'a>>) {
     match &expr.kind {
         ExprKind::Name(name) => uses.push(Use { name, order: 0, span: expr.span, part: Part::Value, nested: false }),
         ExprKind::Access(access) => of_access(access, Part::Value, uses),
+        // Of an index, which is not read.
+        ExprKind::Call(name, _) if name.name == EXTENT => {}
         _ => expr.children().into_iter().for_each(|child| of_expr(child, uses)),
     }
 }
