@@ -15,6 +15,7 @@ use spc::io::Filled;
 use spc::tensor::{Element, Groups, PackError, Statistics, StorageSize};
 use spc::with_element;
 use spc_compiler::format::resolve::Definitions;
+use spc_compiler::format::{Format, Level, mode_name};
 use spc_compiler::ir::ElementType;
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -33,6 +34,10 @@ pub(crate) struct Info {
     /// The formats whose storage is counted, with commas between them
     #[arg(short = 'f', long = "format", value_name = "FORMATS", default_value = "coo,csf", value_parser = nameless_format)]
     formats: Vec<String>,
+    /// Count the storage for these orders of the modes: `all`, or some of them as `ijk,kij`, where the first letter is the mode that a
+    /// format has first
+    #[arg(long, value_name = "ORDERS")]
+    orders: Option<String>,
     #[command(flatten)]
     named: FormatsArguments,
     /// The shape, where the file does not state it
@@ -43,8 +48,74 @@ pub(crate) struct Info {
     element: Option<ElementType>,
 }
 
-/// A format and what it takes to store the tensor in it.
-type Storage = (String, Result<StorageSize, PackError>);
+/// A format, the order of the modes in it where orders are asked for, and what it takes to store the tensor so.
+struct Storage {
+    format: String,
+    order: Option<String>,
+    size: Result<StorageSize, PackError>,
+}
+
+impl Storage {
+    /// What it is called in tables: `csf(jik)`.
+    fn name(&self) -> String {
+        self.order.as_ref().map_or_else(|| self.format.clone(), |order| format!("{} {order}", self.format))
+    }
+}
+
+/// An order of modes with its name.
+type Order = (String, Vec<usize>);
+
+/// The orders of modes that `--orders` asks for.
+fn mode_orders(text: &str, order: usize) -> Result<Vec<Order>, Failure> {
+    let named = |modes: Vec<usize>| (modes.iter().map(|&mode| mode_name(mode)).collect::<String>(), modes);
+    let all = text.trim() == "all";
+    if all && order > MOST_MODES {
+        let failure = Failure::refused(format!("{order} modes have too many orders"));
+        return Err(failure.help("name some of them: `--orders ijklmnpq,qijklmnp`"));
+    }
+    if all {
+        return Ok(permutations(order).into_iter().map(named).collect());
+    }
+    let letters = named((0..order).collect()).0;
+    let one = |text: &str| {
+        let modes: Vec<usize> =
+            text.chars().filter_map(|letter| letters.chars().position(|other| other == letter)).collect();
+        let mut sorted = modes.clone();
+        sorted.sort_unstable();
+        match sorted.into_iter().eq(0..order) && text.chars().count() == order {
+            true => Ok(named(modes)),
+            false => {
+                let failure = Failure::refused(format!("`{text}` is no order of the modes `{letters}`"));
+                Err(failure.help("name each mode once, or say `--orders all`"))
+            }
+        }
+    };
+    text.split(',').map(str::trim).map(one).collect()
+}
+
+/// `--orders all` lists the orders of so many modes at most: 720.
+const MOST_MODES: usize = 6;
+
+/// All orders of so many numbers from 0 on.
+fn permutations(count: usize) -> Vec<Vec<usize>> {
+    let Some(last) = count.checked_sub(1) else { return vec![Vec::new()] };
+    let mut all: Vec<Vec<usize>> = Vec::new();
+    for shorter in permutations(last) {
+        for place in 0..=last {
+            let mut longer = shorter.clone();
+            longer.insert(place, last);
+            all.push(longer);
+        }
+    }
+    all.sort_unstable();
+    all
+}
+
+/// The format with its first mode at the first of an order, and so on.
+fn in_order(format: &Format, order: &[usize]) -> Format {
+    let level = |level: &Level| Level { coordinate: level.coordinate.renumbered(&|mode| order[mode]), ..level.clone() };
+    Format { levels: format.levels.iter().map(level).collect(), ..*format }
+}
 
 impl Info {
     pub(crate) fn run(self) -> Result<(), Failure> {
@@ -66,9 +137,18 @@ impl Info {
         progress.step("counting slices and fibers");
         let statistics = entries.statistics().map_err(|error| Failure::refused(format!("{name}: {error}")))?;
         let mut storage: Vec<Storage> = Vec::new();
+        let orders = self.orders.as_ref().map(|text| mode_orders(text, order)).transpose()?;
         for (text, format) in formats {
             progress.step(format!("storing as {text}"));
-            storage.push((text.to_owned(), entries.storage_size(&format)));
+            let mut store = |order: Option<String>, format: &Format| {
+                storage.push(Storage { format: text.to_owned(), order, size: entries.storage_size(format) });
+            };
+            match &orders {
+                None => store(None, &format),
+                Some(orders) => {
+                    orders.iter().for_each(|(name, modes)| store(Some(name.clone()), &in_order(&format, modes)));
+                }
+            }
         }
         drop(progress);
         if settings::json() {
@@ -119,23 +199,23 @@ fn as_text(file: &str, entries: &Entries, fill: Option<&str>, statistics: &Stati
     text.push_str(&table(&rows, 0));
     text.push('\n');
     let mut rows = vec![["format", "units", "indices", "values", "bytes", "stored"].map(str::to_owned).to_vec()];
-    for (format, size) in storage {
-        rows.push(match size {
+    for stored in storage {
+        rows.push(match &stored.size {
             Ok(size) => vec![
-                format.clone(),
+                stored.name(),
                 size.units().to_string(),
                 bytes(size.index_bytes),
                 bytes(size.value_bytes),
                 bytes(size.bytes()),
                 size.stored.to_string(),
             ],
-            Err(_) => [format, "-", "-", "-", "-", "-"].map(str::to_owned).to_vec(),
+            Err(_) => [stored.name().as_str(), "-", "-", "-", "-", "-"].map(str::to_owned).to_vec(),
         });
     }
     text.push_str(&table(&rows, 1));
-    for (format, size) in storage {
-        if let Err(error) = size {
-            _ = writeln!(text, "{format}: {error}");
+    for stored in storage {
+        if let Err(error) = &stored.size {
+            _ = writeln!(text, "{}: {error}", stored.name());
         }
     }
     text
@@ -151,13 +231,19 @@ fn as_json(file: &str, entries: &Entries, fill: Option<&str>, statistics: &Stati
         .collect();
     let storage: Vec<Value> = storage
         .iter()
-        .map(|(format, size)| match size {
-            Ok(size) => json!({
-                "format": format, "index_bytes": size.index_bytes, "value_bytes": size.value_bytes,
-                "bytes": size.bytes(), "index_words": size.index_words(), "stored": size.stored,
-                "positions": size.positions, "coordinates": size.coordinates, "units": size.units(),
-            }),
-            Err(error) => json!({ "format": format, "error": error.to_string() }),
+        .map(|Storage { format, order, size }| {
+            let mut told = match size {
+                Ok(size) => json!({
+                    "format": format, "index_bytes": size.index_bytes, "value_bytes": size.value_bytes,
+                    "bytes": size.bytes(), "index_words": size.index_words(), "stored": size.stored,
+                    "positions": size.positions, "coordinates": size.coordinates, "units": size.units(),
+                }),
+                Err(error) => json!({ "format": format, "error": error.to_string() }),
+            };
+            if let Some(order) = order {
+                told["order"] = json!(order);
+            }
+            told
         })
         .collect();
     json!({
@@ -170,6 +256,26 @@ fn as_json(file: &str, entries: &Entries, fill: Option<&str>, statistics: &Stati
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn orders_are_all_or_those_that_are_named() {
+        let names = |text: &str, order| -> Vec<String> {
+            mode_orders(text, order).unwrap().into_iter().map(|(name, _)| name).collect()
+        };
+        assert_eq!(names("all", 3), ["ijk", "ikj", "jik", "jki", "kij", "kji"]);
+        assert_eq!((names("all", 6).len(), names("all", 0)), (720, vec![String::new()]));
+        assert_eq!(names("kij, ijk", 3), ["kij", "ijk"]);
+        for wrong in ["ij", "ijj", "ijkl", "", "all", "xyz"] {
+            assert!(mode_orders(wrong, if wrong == "all" { 7 } else { 3 }).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_format_in_another_order_has_the_modes_so() {
+        let format = spc_compiler::format::named("ghicoo", &[4], 3).unwrap();
+        let turned = in_order(&format, &[2, 0, 1]).to_string();
+        assert!(turned.starts_with("(i, j, k) -> [k / 4: ") && turned.ends_with(", j: singleton]"), "{turned}");
+    }
 
     #[test]
     fn formats_are_cut_at_outer_commas() {

@@ -358,15 +358,18 @@ impl Operands<'_> {
         Ok(program.map(|program| (prepared, program)).map_err(|error| error.to_string()))
     }
 
-    fn format(&self) -> Result<Format, Failure> {
-        parse_format(self.format, self.data.order(), &Definitions::of_program(self.definitions))
+    fn format(&self, parameter: Parameter) -> Result<Format, Failure> {
+        let choice = Choice { order: self.data.order(), mode: 0, format: self.format, element: self.element };
+        let blocks = choice.blocks().filter(|_| matches!(parameter, Parameter::Last(_)));
+        let format = blocks.map_or_else(|| self.format.to_owned(), |[blocks, ..]| blocks);
+        parse_format(&format, self.data.order(), &Definitions::of_program(self.definitions))
     }
 
     fn packed(&mut self, parameter: Parameter) -> Result<&Packed, Failure> {
         let place = match self.packed.iter().position(|(known, _)| *known == parameter) {
             Some(place) => place,
             None => {
-                let packed = self.data.pack(parameter, &self.format()?, self.element)?;
+                let packed = self.data.pack(parameter, &self.format(parameter)?, self.element)?;
                 self.packed.push((parameter, packed));
                 self.packed.len() - 1
             }

@@ -93,6 +93,12 @@ impl Data {
                 entries.shape.reverse();
                 entries.indices.reverse();
             }
+            Parameter::Last(mode) => {
+                let extent = entries.shape.remove(mode);
+                let indices = entries.indices.remove(mode);
+                entries.shape.push(extent);
+                entries.indices.push(indices);
+            }
             Parameter::Tensor | Parameter::Random | Parameter::Two => {}
         }
         let entries = typed(entries, element);

@@ -61,6 +61,8 @@ pub(crate) enum Parameter {
     Turned,
     /// The tensor with its modes reversed.
     Transposed,
+    /// The tensor with a mode turned last, which blocks leave out.
+    Last(usize),
     /// A dense tensor of random elements.
     Random,
     /// The number 2.
@@ -132,6 +134,25 @@ impl Choice<'_> {
         (0..self.order).filter(|&mode| mode != self.mode).map(|mode| MODES[mode]).collect()
     }
 
+    /// Where the tensor is stored in blocks, how it is for a product with a mode, which is last and which blocks leave out; how the
+    /// result is, and one that is dense in its last mode (Li 2020: gHiCOO, HiCOO, sHiCOO).
+    pub(crate) fn blocks(&self) -> Option<[String; 3]> {
+        let (name, size) = self.format.split_once('(')?;
+        matches!(name.trim(), "hicoo" | "ghicoo")
+            .then(|| ["ghicoo", "hicoo", "shicoo"].map(|of| format!("{of}({size}")))
+    }
+
+    /// The operand of a product with a mode: its format, its indices, and what it is.
+    fn operand(&self) -> (String, String, Parameter) {
+        match self.blocks() {
+            Some([blocks, ..]) => {
+                let indices = [&self.others()[..], &[MODES[self.mode]]].concat().join(", ");
+                (blocks, indices, Parameter::Last(self.mode))
+            }
+            None => (self.format.to_owned(), self.all(), Parameter::Tensor),
+        }
+    }
+
     /// How a result of the same kind is stored, of any order.
     fn result(&self) -> &'static str {
         if self.format == "coo" { "coo" } else { "csf" }
@@ -180,29 +201,31 @@ fn scalar_add(choice: &Choice) -> Definition {
 }
 
 fn ttv(choice: &Choice) -> Definition {
-    let Choice { format, element, mode, .. } = *choice;
-    let (all, ty, result) = (choice.all(), element.name(), choice.result());
-    let (others, index) = (choice.others().join(", "), MODES[mode]);
+    let Choice { element, mode, .. } = *choice;
+    let (format, all, operand) = choice.operand();
+    let (ty, others, index) = (element.name(), choice.others().join(", "), MODES[mode]);
+    let result = choice.blocks().map_or_else(|| choice.result().to_owned(), |[_, result, _]| result);
     let text = format!(
         "fn ttv(X: {ty} {format}, v: {ty} dense) -> Y: {ty} {result} {{ Y({others}) = X({all}) * v({index}); }}"
     );
-    Definition { text, parameters: vec![("X", Parameter::Tensor), ("v", Parameter::Random)] }
+    Definition { text, parameters: vec![("X", operand), ("v", Parameter::Random)] }
 }
 
 /// The result is semi-sparse: dense in its last mode.
 fn ttm(choice: &Choice) -> Definition {
-    let Choice { format, element, mode, .. } = *choice;
-    let (all, ty, index) = (choice.all(), element.name(), MODES[mode]);
-    let others = choice.others();
-    let result = match choice.result() {
-        "coo" => "scoo".to_owned(),
-        _ => format!("[{}, dense]", vec!["compressed"; others.len()].join(", ")),
+    let Choice { element, mode, .. } = *choice;
+    let (format, all, operand) = choice.operand();
+    let (ty, index, others) = (element.name(), MODES[mode], choice.others());
+    let result = match (choice.blocks(), choice.result()) {
+        (Some([.., semi_sparse]), _) => semi_sparse,
+        (None, "coo") => "scoo".to_owned(),
+        (None, _) => format!("[{}, dense]", vec!["compressed"; others.len()].join(", ")),
     };
     let others = others.join(", ");
     let text = format!(
         "fn ttm(X: {ty} {format}, U: {ty} dense) -> Y: {ty} {result} {{ Y({others}, r) = X({all}) * U({index}, r); }}"
     );
-    Definition { text, parameters: vec![("X", Parameter::Tensor), ("U", Parameter::Random)] }
+    Definition { text, parameters: vec![("X", operand), ("U", Parameter::Random)] }
 }
 
 fn mttkrp(choice: &Choice) -> Definition {
@@ -259,7 +282,10 @@ mod tests {
         let mut count = 0;
         for kernel in &KERNELS {
             for order in (1..=5).filter(|&order| kernel.serves(order)) {
-                for format in if order == 2 { ["csr", "coo"] } else { ["csf", "coo"] } {
+                for format in if order == 2 { &["csr", "coo"][..] } else { &["csf", "coo", "hicoo(8)"] } {
+                    if !kernel.in_all_formats && *format == "hicoo(8)" {
+                        continue;
+                    }
                     for mode in if kernel.has_modes { 0..order } else { 0..1 } {
                         let choice = Choice { order, mode, format, element: ElementType::F32 };
                         let Definition { text, parameters } = kernel.define(&choice);
@@ -274,6 +300,6 @@ mod tests {
                 }
             }
         }
-        assert_eq!(count, 10 * 10 + 3 * 2 * 12 + 4 * 2);
+        assert_eq!(count, 10 * 10 + 3 * 3 * 12 + 4 * 2);
     }
 }

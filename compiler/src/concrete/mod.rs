@@ -110,6 +110,9 @@ pub enum TensorKind {
     Input,
     /// The run time makes it from an input, in another mode order or format.
     SortedCopy(TensorId),
+    /// The fibers of an input, with its coordinates in them and its values ([`Format::fibers_of`]): the run time finds once where they
+    /// begin.
+    Fibers(TensorId),
     /// The kernel's result.
     Output(OutputStructure),
     /// A `where` makes it; dense.
@@ -381,6 +384,11 @@ impl TensorKind {
     pub fn is_workspace(&self) -> bool {
         matches!(self, TensorKind::Workspace | TensorKind::SparseWorkspace(_))
     }
+
+    /// Whether it is what the caller gives, or made of that before the loops.
+    pub fn is_operand(&self) -> bool {
+        matches!(self, TensorKind::Input | TensorKind::SortedCopy(_) | TensorKind::Fibers(_))
+    }
 }
 
 impl Kernel {
@@ -422,7 +430,7 @@ impl Kernel {
     /// The tensor that a tensor is, or is a copy of.
     pub fn original(&self, id: TensorId) -> TensorId {
         match self.tensor(id).kind {
-            TensorKind::SortedCopy(of) => of,
+            TensorKind::SortedCopy(of) | TensorKind::Fibers(of) => of,
             _ => id,
         }
     }

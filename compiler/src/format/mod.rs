@@ -5,6 +5,7 @@
 //! language itself.
 
 mod declaration;
+mod fibers;
 pub mod interleave;
 mod map;
 mod number;
@@ -405,6 +406,24 @@ impl Coordinate {
                 a.for_each_mode(visit);
                 b.for_each_mode(visit);
             }
+        }
+    }
+
+    /// The same with other numbers for modes.
+    pub fn renumbered(&self, number: &dyn Fn(usize) -> usize) -> Coordinate {
+        let of = |part: &Coordinate| Box::new(part.renumbered(number));
+        match self {
+            Coordinate::Mode(mode) => Coordinate::Mode(number(*mode)),
+            Coordinate::Extent(mode) => Coordinate::Extent(number(*mode)),
+            Coordinate::Constant(value) => Coordinate::Constant(*value),
+            Coordinate::Interleave(parts) => {
+                Coordinate::Interleave(parts.iter().map(|part| part.renumbered(number)).collect())
+            }
+            Coordinate::Add(a, b) => Coordinate::Add(of(a), of(b)),
+            Coordinate::Subtract(a, b) => Coordinate::Subtract(of(a), of(b)),
+            Coordinate::Multiply(a, b) => Coordinate::Multiply(of(a), of(b)),
+            Coordinate::Divide(a, b) => Coordinate::Divide(of(a), of(b)),
+            Coordinate::Remainder(a, b) => Coordinate::Remainder(of(a), of(b)),
         }
     }
 

@@ -109,6 +109,7 @@ fn is_in_place(kernel: &Kernel, tensor: TensorId) -> bool {
         TensorKind::Workspace | TensorKind::Output(OutputStructure::Dense | OutputStructure::Shared { .. }) => true,
         TensorKind::Input
         | TensorKind::SortedCopy(_)
+        | TensorKind::Fibers(_)
         | TensorKind::Output(OutputStructure::Appended)
         | TensorKind::SparseWorkspace(_) => false,
     }

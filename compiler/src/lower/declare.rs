@@ -63,7 +63,7 @@ impl<'a> Lowering<'a> {
         for (id, tensor) in crossing {
             let source = match &tensor.kind {
                 TensorKind::Input => Source::Input,
-                TensorKind::SortedCopy(of) => Source::SortedCopy { of: self.tensors[of] },
+                TensorKind::SortedCopy(of) | TensorKind::Fibers(of) => Source::SortedCopy { of: self.tensors[of] },
                 TensorKind::Output(structure) => {
                     let (structure, initial) = match structure {
                         OutputStructure::Dense => (Structure::Dense, Initial::Filled(tensor.fill)),

@@ -31,7 +31,7 @@ impl<'a> Iterations<'a> {
         let mut unknown = false;
         kernel.body.for_each_read(&mut |access| {
             let tensor = kernel.tensor(access.tensor);
-            let is_operand = matches!(tensor.kind, TensorKind::Input | TensorKind::SortedCopy(_));
+            let is_operand = tensor.kind.is_operand();
             unknown |= is_operand && !tensor.format.is_dense() && !sizes.tensors.contains_key(&tensor.name);
         });
         let extents = extents(kernel, sizes);

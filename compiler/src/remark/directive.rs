@@ -62,6 +62,7 @@ impl What {
             What::Deterministic => "deterministic()".to_owned(),
             What::CutOff(_)
             | What::AtOnce(_)
+            | What::InFibers(_)
             | What::Converted(_)
             | What::Transposed { .. }
             | What::Delivered { .. }

@@ -68,6 +68,8 @@ pub enum What {
         /// The variable of each level.
         levels: Vec<String>,
     },
+    /// An operand is read by its fibers.
+    InFibers(String),
     /// An operand is read from a copy in a format that loops walk.
     Converted(String),
     /// An operand is read from a copy whose levels are in another order.
@@ -354,6 +356,8 @@ pub enum Why {
     AllDense,
     /// The result has an entry where this operand has one.
     EntriesOf(String),
+    /// The result has an entry for each fiber of the operand.
+    EntryForEachFiber,
     /// No operand has the structure of the result.
     NoStructure,
     /// Loops do not write a format.

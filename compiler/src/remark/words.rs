@@ -21,6 +21,7 @@ impl Display for What {
             What::Walked { tensors, format, .. } => {
                 write!(f, "walk {} side by side as they are stored: {format}", tensors.join(", "))
             }
+            What::InFibers(name) => write!(f, "read {name} by its fibers, found once and kept"),
             What::Converted(name) => write!(f, "read {name} from a copy in a plain format"),
             What::Transposed { tensor, order } => write!(f, "read {tensor} from a copy sorted by {}", order.join(", ")),
             What::SamePattern(first, second) => write!(f, "walk {first} for {second} too"),
@@ -233,6 +234,9 @@ impl Display for Why {
             Why::SamePlaces => f.write_str("they have the same pattern: entries at the same places"),
             Why::AllDense => f.write_str("every level of the result is dense"),
             Why::EntriesOf(name) => write!(f, "the result has an entry where {name} has one"),
+            Why::EntryForEachFiber => f.write_str(
+                "the result has an entry for each fiber, so that its memory is laid out before; coordinates in fibers and values are not copied",
+            ),
             Why::NoStructure => f.write_str("no operand has the structure of the result"),
             Why::NotWritten(format) => write!(f, "loops do not write {format}"),
             Why::Steps { in_order, through, listed } => {

@@ -108,7 +108,7 @@ impl Scheduler<'_> {
             return;
         }
         let original = match source.kind {
-            TensorKind::SortedCopy(of) => of,
+            TensorKind::SortedCopy(of) | TensorKind::Fibers(of) => of,
             _ => access.tensor,
         };
         let kind = TensorKind::SortedCopy(original);

@@ -322,7 +322,7 @@ impl Kernel {
         let tensor = self.tensor(access.tensor);
         let is_it = match (&tensor.kind, chain.operand) {
             (_, None) => true,
-            (TensorKind::SortedCopy(of), Some(id)) => *of == id,
+            (TensorKind::SortedCopy(of) | TensorKind::Fibers(of), Some(id)) => *of == id,
             (_, Some(id)) => access.tensor == id,
         };
         let is_walked = is_it && !tensor.kind.is_workspace() && tensor.format.mode_order().is_some();

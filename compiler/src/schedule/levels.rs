@@ -49,7 +49,13 @@ impl Scheduler<'_> {
         let Some(driver) = drivers.first().cloned() else { return statement };
         let format = self.kernel.tensor(driver.tensor).format.clone();
         let Ok(map) = Map::new(&format) else { return statement };
-        let asked = self.kernel.asked.walks.iter().find(|walk| walk.tensors.contains(&driver.tensor)).cloned();
+        let asked = self
+            .kernel
+            .asked
+            .walks
+            .iter()
+            .find(|walk| walk.tensors.contains(&self.kernel.original(driver.tensor)))
+            .cloned();
         let names = asked.as_ref().and_then(|walk| walk.names.clone()).unwrap_or_default();
         let levels = self.level_variables_of(&driver, &format, &names);
         if let Some(walk) = asked {
@@ -67,11 +73,8 @@ impl Scheduler<'_> {
         }
         self.compute_modes(&driver, &format, &map, &levels);
         self.explain_walk(&drivers, &format, &levels);
-        let shares = statement.target.indices == driver.indices && !self.is_dense(statement.target.tensor);
-        let mut viewed: Vec<TensorId> = drivers.iter().map(|driver| driver.tensor).collect();
-        if shares {
-            viewed.push(statement.target.tensor);
-        }
+        let viewed: Vec<TensorId> = drivers.iter().map(|driver| driver.tensor).collect();
+        let target = self.target_by_levels(&statement.target, &driver, &levels);
         for &tensor in &viewed {
             self.view_by_levels(tensor, &format, &map, &levels);
         }
@@ -79,7 +82,6 @@ impl Scheduler<'_> {
             true => Access { indices: levels.clone(), ..access.clone() },
             false => access.clone(),
         };
-        let target = by_level(&statement.target);
         let replaced = statement.value.map_accesses(&|access| Expr::Access(by_level(access)));
         let masks = statement.masks.iter().map(by_level).collect();
         let value = match replaced {
@@ -95,8 +97,25 @@ impl Scheduler<'_> {
         Statement { target, value, masks, element: statement.element, operator: statement.operator }
     }
 
+    /// The result as what its levels store, where these are a driver's: all of them, or those above its fibers, and dense ones.
+    fn target_by_levels(&mut self, target: &Access, driver: &Access, levels: &[IndexVariable]) -> Access {
+        let shares_all = target.indices == driver.indices && !self.is_dense(target.tensor);
+        let result = self.kernel.tensor(target.tensor);
+        let format = result.delivered.clone().unwrap_or_else(|| result.format.clone());
+        let (true, Ok(map)) = (shares_all || self.shares_prefix(driver, target), Map::new(&format)) else {
+            return target.clone();
+        };
+        let variables = format.levels.iter().enumerate().map(|(number, level)| match level.coordinate {
+            Coordinate::Mode(mode) => target.indices[mode],
+            _ => levels[number],
+        });
+        let indices: Vec<IndexVariable> = variables.collect();
+        self.view_by_levels(target.tensor, &format, &map, &indices);
+        Access { indices, ..target.clone() }
+    }
+
     fn explain_walk(&mut self, drivers: &[Access], format: &Format, levels: &[IndexVariable]) {
-        let name = |driver: &Access| self.kernel.tensor(driver.tensor).name.clone();
+        let name = |driver: &Access| self.kernel.original_name(driver.tensor);
         let tensors: Vec<String> = drivers.iter().map(name).collect();
         let why = match (tensors.len(), format.mode_order()) {
             (1, None) => Why::OthersDense,
@@ -110,7 +129,7 @@ impl Scheduler<'_> {
 
     /// The operands that are to be walked by their levels: the only ones that are not dense, which decide where there is anything to
     /// do. There are several where all are at the same indices, and stored alike.
-    fn drivers(&self, statement: &Statement) -> Vec<Access> {
+    pub(super) fn drivers(&self, statement: &Statement) -> Vec<Access> {
         let is_own = |operator: ReduceOperator| statement.operator.is_none_or(|own| own == operator);
         let body = match &statement.value {
             Expr::Reduce(operator, _, body) if is_own(*operator) => body,
@@ -128,7 +147,8 @@ impl Scheduler<'_> {
         statement.masks.iter().for_each(&mut add);
         body.for_each_access(&mut add);
         let is_forbidden = |walk: &AskedWalk| {
-            walk.names.is_none() && drivers.iter().any(|driver| walk.tensors.contains(&driver.tensor))
+            walk.names.is_none()
+                && drivers.iter().any(|driver| walk.tensors.contains(&self.kernel.original(driver.tensor)))
         };
         let is_good = !self.kernel.asked.walks.iter().any(is_forbidden)
             && drivers.iter().all(|driver| self.is_driver(driver, statement))
@@ -151,12 +171,13 @@ impl Scheduler<'_> {
             && !tensor.format.levels.iter().any(is_cut_there);
         let is_plain = driver.indices.iter().all(|index| self.kernel.variables[index.0].value.is_none());
         let target = self.kernel.tensor(statement.target.tensor);
-        let shares = statement.target.indices == driver.indices && target.delivered.as_ref() == Some(&tensor.format);
+        let shares = statement.target.indices == driver.indices && target.delivered.as_ref() == Some(&tensor.format)
+            || self.shares_prefix(driver, &statement.target);
         // Slots of a hash table are shared by no result.
         let has_slots = tensor.format.levels.iter().any(|level| level.format.kind.has_vacancies());
         let is_in_order = tensor.format.levels.iter().all(|level| ascends(level.format));
         let is_read = match tensor.format.mode_order() {
-            _ if tensor.kind != TensorKind::Input => false,
+            _ if !matches!(tensor.kind, TensorKind::Input | TensorKind::Fibers(_)) => false,
             None => is_in_order || shares && !has_slots || self.takes_any_order(statement),
             Some(_) => !tensor.format.is_walked() && self.takes_any_order(statement),
         };

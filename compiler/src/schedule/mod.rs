@@ -14,6 +14,7 @@ mod directive;
 mod directives;
 mod extents;
 mod factor;
+mod fibers;
 mod fused;
 mod levels;
 mod lift;

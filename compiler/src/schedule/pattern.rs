@@ -111,7 +111,7 @@ fn join(declared: &mut Kernel, first: TensorId, second: TensorId) {
 pub(super) fn check(kernel: &Kernel, directives: &[Directive], found: &mut Diagnostics) {
     let is_walked = |id: usize| kernel.tensors.iter().any(|tensor| tensor.pattern == Some(TensorId(id)));
     let copies = kernel.tensors.iter().filter_map(|tensor| match tensor.kind {
-        TensorKind::SortedCopy(of) => Some(of),
+        TensorKind::SortedCopy(of) | TensorKind::Fibers(of) => Some(of),
         _ => None,
     });
     let Some(copied) = copies.into_iter().find(|of| is_walked(of.0)) else { return };

@@ -179,7 +179,13 @@ impl Scheduler<'_> {
             operator: assignment.operator,
         };
         let has_parts = !self.kernel.asked.parts.parts.is_empty();
-        let statement = if has_parts { statement } else { self.by_levels(statement) };
+        let statement = match has_parts {
+            true => statement,
+            false => {
+                let statement = self.by_fibers(statement);
+                self.by_levels(statement)
+            }
+        };
         let levels::Statement { target, mut value, masks, .. } = statement;
         if self.apply_pending() {
             value = self.kernel.over_running(&value);

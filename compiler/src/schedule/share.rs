@@ -60,7 +60,7 @@ impl Kernel {
         by: Option<u64>,
     ) -> Result<Share, Reason> {
         let tensor = self.tensor(access.tensor);
-        if tensor.stored.is_some() || !matches!(tensor.kind, TensorKind::Input | TensorKind::SortedCopy(_)) {
+        if tensor.stored.is_some() || !tensor.kind.is_operand() {
             return Err("its positions number no entries of an operand as it is walked");
         }
         if simplify(&self.tensors, absent(&self.tensors, statement, access)) != Statement::Empty {

@@ -168,9 +168,12 @@ fn read_tensors<'k>(
             Source::SortedCopy { of } => match tensors.get(of.index()) {
                 Some(Some(original)) => {
                     let start = Instant::now();
-                    let copy = original.convert_stored(&declared.format);
-                    copies.push(copied(kernel.tensor(of), &declared.format, start));
-                    Some(Cow::Owned(copy.map_err(|source| not_converted(declared, source))?))
+                    let (copy, is_new) =
+                        stored_as(original, &declared.format).map_err(|source| not_converted(declared, source))?;
+                    if is_new {
+                        copies.push(copied(kernel.tensor(of), &declared.format, start));
+                    }
+                    Some(Cow::Owned(copy))
                 }
                 _ => {
                     let reason = format!("`{}` is a copy of {of}, which is not an input before it", declared.name);
@@ -181,6 +184,14 @@ fn read_tensors<'k>(
         tensors.push(tensor);
     }
     Ok(tensors)
+}
+
+/// A tensor in another format, and whether it had to be made: fibers are kept.
+fn stored_as(tensor: &AnyTensor, format: &Format) -> Result<(AnyTensor, bool), crate::tensor::PackError> {
+    match tensor.by_fibers(format)? {
+        Some(found) => Ok(found),
+        None => Ok((tensor.convert_stored(format)?, true)),
+    }
 }
 
 /// A tensor that was stored in another format since `start`.

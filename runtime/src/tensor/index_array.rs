@@ -55,7 +55,6 @@ pub enum IndexArray {
 
 impl IndexArray {
     /// Which array it is, for one who does not keep it.
-    #[cfg(feature = "compile")]
     pub(crate) fn identity(&self) -> std::sync::Weak<dyn std::any::Any + Send + Sync> {
         match self {
             IndexArray::U8(elements) => elements.identity(),

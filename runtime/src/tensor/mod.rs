@@ -30,6 +30,7 @@ mod column;
 mod convert;
 mod coordinates;
 mod error;
+mod fibers;
 mod foreign;
 mod formats;
 mod hash_table;

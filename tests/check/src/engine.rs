@@ -277,19 +277,22 @@ fn stored(
             stored.insert(index.to_vec(), value(index));
         }),
         OutputStructure::Shared { access, .. } => {
-            let target = &kernel.statements[0].target;
-            // Where loops see levels as modes, the operand has the indices of the result.
-            let has_same_indices = compiled.concrete.tensor(access.tensor).stored.is_some();
+            let statement = &kernel.statements[0];
+            let original = compiled.concrete.original(access.tensor);
+            // Where loops see levels as modes, the text has the operand's indices.
+            let mut indices = access.indices.clone();
+            if compiled.concrete.tensor(access.tensor).stored.is_some() {
+                let mut find = |read: &notation::Access| {
+                    if read.tensor == original {
+                        indices.clone_from(&read.indices);
+                    }
+                };
+                statement.mask.iter().for_each(&mut find);
+                statement.value.for_each_access(&mut find);
+            }
             let place = |index: &Vec<usize>| -> Vec<usize> {
-                if has_same_indices {
-                    return index.clone();
-                }
-                let find = |variable| access.indices.iter().position(|other| other == variable);
-                target.indices.iter().map(|variable| find(variable).map_or(0, |mode| index[mode])).collect()
-            };
-            let original = match compiled.concrete.tensor(access.tensor).kind {
-                TensorKind::SortedCopy(of) => of,
-                _ => access.tensor,
+                let find = |variable| indices.iter().position(|other| other == variable);
+                statement.target.indices.iter().map(|variable| find(variable).map_or(0, |mode| index[mode])).collect()
             };
             let operand = inputs.get(original.0).into_iter().flat_map(|operand| operand.stored.keys());
             // Modes that the operand lacks are dense, and may have no coordinate at all.
