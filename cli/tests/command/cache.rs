@@ -228,7 +228,7 @@ fn compilers_that_do_no_good_are_clear_errors() {
         assert_has(&message, &["error: ", expected]);
         assert!(time < Duration::from_secs(60), "{name} took {time:?}");
         let left = entries(&place.path("cache"));
-        assert!(left.iter().all(|name| name.starts_with("rustc-")), "{name} left {left:?}");
+        assert!(left.iter().all(|name| name.starts_with("compiler-")), "{name} left {left:?}");
     }
     fs::create_dir(place.path("folder")).unwrap();
     for compiler in ["folder", "A.tns"] {
