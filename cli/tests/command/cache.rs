@@ -281,7 +281,7 @@ fn who_is_killed_leaves_nothing_that_harms() {
             let left = entries(&cache);
             assert!(
                 left.iter().all(|name| !name.contains('-')
-                    || ["rustc-", "helpers-", "compiled-"].iter().any(|kept| name.starts_with(kept))),
+                    || ["compiler-", "helpers-", "compiled-", "pruned"].iter().any(|kept| name.starts_with(kept))),
                 "{left:?}"
             );
             assert!(is_from_cache(&runs(place.native(&cache))));

@@ -64,6 +64,10 @@ pub fn levels() -> Vec<&'static str> {
 /// # Errors
 /// When there is no Rust compiler, or no such level or kernel.
 pub fn build(levels: &[String], only: Option<&str>) -> Result<(Vec<u8>, usize), CatalogueError> {
+    let names =
+        if levels.is_empty() { self::levels().iter().map(|&name| name.to_owned()).collect() } else { levels.to_vec() };
+    let level = |name: &String| level::named(name).ok_or_else(|| CatalogueError::Level { name: name.clone() });
+    let levels = names.iter().map(level).collect::<Result<Vec<_>, _>>()?;
     let mut kernels = Vec::new();
     for line in lines().filter(|line| only.is_none_or(|only| line.contains(only))) {
         kernels.extend(of_line(line, &ELEMENTS, &RANKS)?);
@@ -71,10 +75,6 @@ pub fn build(levels: &[String], only: Option<&str>) -> Result<(Vec<u8>, usize), 
     if kernels.is_empty() {
         return Err(CatalogueError::Nothing { only: only.unwrap_or_default().to_owned() });
     }
-    let names =
-        if levels.is_empty() { self::levels().iter().map(|&name| name.to_owned()).collect() } else { levels.to_vec() };
-    let level = |name: &String| level::named(name).ok_or_else(|| CatalogueError::Level { name: name.clone() });
-    let levels = names.iter().map(level).collect::<Result<Vec<_>, _>>()?;
     Ok(libraries::build(kernels, &levels)?)
 }
 

@@ -254,7 +254,7 @@ impl Chain {
         let named: Vec<(&str, &Kernel)> =
             texts.iter().map(String::as_str).zip(kernels.map(|kernel| &**kernel)).collect();
         match NativeKernel::expected(&named) {
-            Ok(tier) => (tier, tier.reason(None)),
+            Ok((tier, missing)) => (tier, tier.reason(missing.map(|missing| missing.to_string()).as_deref())),
             Err(error) => {
                 let (chain, _) = Self::without_compiler(program, error);
                 (chain.tier(), chain.tier_reason())

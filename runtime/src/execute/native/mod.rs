@@ -147,8 +147,8 @@ impl NativeKernel {
         Ok(signatures.zip(entries).map(kernel).collect())
     }
 
-    /// Where native code for kernels would come from; nothing is compiled.
-    pub(super) fn expected(kernels: &[(&str, &Kernel)]) -> Result<Tier, NativeError> {
+    /// Where native code for kernels would come from, and why there is no compiler if there is none; nothing is compiled.
+    pub(super) fn expected(kernels: &[(&str, &Kernel)]) -> Result<(Tier, Option<NativeError>), NativeError> {
         let (cache, build) = (Cache::of_environment(), NativeBuild::default());
         kernels.iter().try_for_each(|(_, kernel)| check(kernel))?;
         let signed: Vec<(&str, Signature)> =
@@ -156,13 +156,13 @@ impl NativeKernel {
         let sources = text::library(&signed);
         let is_kept = |key| loaded().contains_key(&key) || cache.library(Part::Kernels, key).is_some();
         match Rustc::find(&cache, &|name| std::env::var_os(name)) {
-            Ok(rustc) if is_kept(key(Helpers::of(&rustc, build).key, &sources)) => Ok(Tier::Cached),
-            Ok(_) => Ok(Tier::Rustc),
+            Ok(rustc) if is_kept(key(Helpers::of(&rustc, build).key, &sources)) => Ok((Tier::Cached, None)),
+            Ok(_) => Ok((Tier::Rustc, None)),
             Err(error) if error.is_missing_compiler() => {
                 let is_there = |(_, kernel): &(&str, &Kernel)| Self::of_catalogue(kernel, &error).is_some();
                 match noted(&cache, &note(&sources, build)) {
-                    Some(key) if is_kept(key) => Ok(Tier::Cached),
-                    _ if kernels.iter().all(is_there) => Ok(Tier::Catalogue),
+                    Some(key) if is_kept(key) => Ok((Tier::Cached, Some(error))),
+                    _ if kernels.iter().all(is_there) => Ok((Tier::Catalogue, Some(error))),
                     _ => Err(error),
                 }
             }
