@@ -9,10 +9,11 @@ use crate::output;
 use crate::planning::{self, PlanArguments};
 use crate::progress::Progress;
 use crate::run::{Given, load, open, read, refuse};
+use crate::settings;
 use crate::source::Source;
 use clap::Args;
 use serde_json::json;
-use spc::execute::{Backend, Program, ProgramOptions, with_stack_for};
+use spc::execute::{Backend, Chain, Program, ProgramOptions, Tier, with_stack_for};
 use spc_compiler::concrete;
 use spc_compiler::diagnostics::{self, Code};
 use spc_compiler::plan::{Facts, Planned};
@@ -88,12 +89,14 @@ impl Explain {
             plan: self.plan,
         };
         let mut plans: Vec<(&notation::Kernel, Option<(Planned, Facts)>)> = Vec::new();
+        let mut tier_by_data = None;
         if given.is_empty() {
             plans.extend(source.kernels.iter().map(|kernel| (kernel, self.plan.by_text(kernel, &self.dimensions))));
         } else {
             let kernel = source.single()?;
-            let (planned, notes) = asked.by_data(kernel, given, &source)?;
+            let ByData { planned, notes, tier } = asked.by_data(kernel, given, &source)?;
             notes.iter().for_each(note);
+            tier_by_data = Some(tier);
             plans.push((kernel, planned));
         }
         let mut texts = Vec::new();
@@ -116,6 +119,10 @@ impl Explain {
                         concrete::Target::Cpu => decisions(&pass::decisions(&compiled.kernel), &mut text),
                     }
                 }
+                if !is_for_gpu && (tier_by_data.is_some() || settings::is_verbose()) {
+                    let (tier, reason) = tier_by_data.clone().unwrap_or_else(|| Chain::expected(&compiled));
+                    _ = writeln!(text, "tier: {tier} ({reason})");
+                }
                 Ok::<String, Failure>(text)
             };
             texts.push(with_stack_for(kernel, explained)?);
@@ -137,8 +144,8 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// The plan for inputs, and what is to be said of these.
-    fn by_data(&self, kernel: &notation::Kernel, given: Vec<Given>, source: &Source) -> Result<WithNotes, Failure> {
+    /// The plan for inputs, what is to be said of these, and in which way the kernel runs here.
+    fn by_data(&self, kernel: &notation::Kernel, given: Vec<Given>, source: &Source) -> Result<ByData, Failure> {
         let operands = read(kernel, given, &Progress::new("reading"))?;
         let options = ProgramOptions {
             backend: Some(Backend::Interpreter),
@@ -151,11 +158,18 @@ impl Asked<'_> {
         let program = Program::new(kernel, operands, self.dimensions, &options);
         let program = program.map_err(|error| refuse(error, kernel, source))?;
         let planned = program.planned().cloned().zip(program.facts().cloned());
-        Ok((planned, program.wrong_hints()))
+        Ok(ByData { planned, notes: program.wrong_hints(), tier: Chain::expected(program.compiled()) })
     }
 }
 
-type WithNotes = (Option<(Planned, Facts)>, Vec<String>);
+/// What inputs decide.
+struct ByData {
+    planned: Option<(Planned, Facts)>,
+    /// What is to be said of them.
+    notes: Vec<String>,
+    /// In which way the kernel would run here, and why.
+    tier: (Tier, String),
+}
 
 /// An `E` or a `W`, and digits.
 fn is_like_a_code(text: &str) -> bool {

@@ -5,6 +5,8 @@
 
 mod arguments;
 mod bench;
+mod cache;
+mod catalogue;
 mod compile;
 mod convert;
 mod decompose;
@@ -65,6 +67,8 @@ enum Verb {
     Power(Box<decompose::Power>),
     Bench(Box<bench::Bench>),
     Suite(Box<suite::Suite>),
+    Cache(cache::Cache),
+    Catalogue(catalogue::Catalogue),
     Completions(manual::Completions),
     Man(manual::Man),
 }
@@ -162,6 +166,8 @@ fn main() -> ExitCode {
         Verb::Power(verb) => verb.run(),
         Verb::Bench(verb) => verb.run(),
         Verb::Suite(verb) => verb.run(),
+        Verb::Cache(verb) => verb.run(),
+        Verb::Catalogue(verb) => verb.run(),
         Verb::Completions(verb) => verb.run(),
         Verb::Man(verb) => verb.run(),
     };

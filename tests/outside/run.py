@@ -34,7 +34,7 @@ from shrink import smaller
 
 MEMORY = 4 << 30
 # In seconds; a native run waits for rustc.
-TIMEOUT = {"interpreter": 30, "native": 180}
+TIMEOUT = {"interpreter": 30, "jit": 60, "native": 180}
 
 
 @dataclasses.dataclass
@@ -281,7 +281,7 @@ def main():
     parser.add_argument("--binary", default="spc")
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--backend", choices=["interpreter", "native"], default="interpreter")
+    parser.add_argument("--backend", choices=["interpreter", "jit", "native"], default="interpreter")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--keep", help="a folder for scripts of failures and of one program for each refusal")
     parser.add_argument("--only", help="one kind of programs: general, schedule, shift, huge, mask")

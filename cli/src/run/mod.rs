@@ -152,6 +152,7 @@ impl Run {
         notes.extend(inputs::notes(&self.inputs, program.assumed_extents()));
         notes.extend(program.wrong_hints());
         if settings::is_verbose() {
+            notes.push(format!("the kernel ran in the tier `{}`: {}", outcome.tier, outcome.reason));
             notes.extend(report::inputs(&program, kernel));
             notes.extend(program.planned().map(|planned| planning::explained(planned).trim_end().to_owned()));
         }
@@ -176,6 +177,7 @@ impl Run {
         });
         ProgramOptions {
             backend: self.backend.map(Backend::from),
+            background: false,
             duplicates,
             devices: self.device.clone(),
             deterministic: self.deterministic,

@@ -213,6 +213,8 @@ impl Report<'_> {
         let value = json!({
             "kernel": self.kernel.name,
             "backend": self.program.backend().name(),
+            "tier": self.outcome.tier.name(),
+            "tier_reason": self.outcome.reason,
             "without_compiler": self.program.without_compiler().map(ToString::to_string),
             "threads": spc::parallel::threads(),
             "place": self.program.place(),

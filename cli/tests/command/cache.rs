@@ -228,7 +228,7 @@ fn compilers_that_do_no_good_are_clear_errors() {
         assert_has(&message, &["error: ", expected]);
         assert!(time < Duration::from_secs(60), "{name} took {time:?}");
         let left = entries(&place.path("cache"));
-        assert!(left.iter().all(|name| name.starts_with("rustc-")), "{name} left {left:?}");
+        assert!(left.iter().all(|name| name.starts_with("compiler-")), "{name} left {left:?}");
     }
     fs::create_dir(place.path("folder")).unwrap();
     for compiler in ["folder", "A.tns"] {
@@ -281,7 +281,7 @@ fn who_is_killed_leaves_nothing_that_harms() {
             let left = entries(&cache);
             assert!(
                 left.iter().all(|name| !name.contains('-')
-                    || ["rustc-", "helpers-", "compiled-"].iter().any(|kept| name.starts_with(kept))),
+                    || ["compiler-", "helpers-", "compiled-", "pruned"].iter().any(|kept| name.starts_with(kept))),
                 "{left:?}"
             );
             assert!(is_from_cache(&runs(place.native(&cache))));

@@ -17,6 +17,7 @@ mod plans;
 mod run;
 mod suite;
 mod test;
+mod tiers;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -35,6 +35,7 @@ mod function;
 #[doc(hidden)]
 pub mod half;
 mod index;
+mod nameless;
 mod ordered;
 mod parse;
 mod policy;

@@ -11,11 +11,13 @@
 //! ```
 
 use super::around::{Around, ResultMemory};
+use super::background::ChangingKernel;
 use super::call::Call;
 use super::device::{Accumulated, DeviceKernel};
 use super::error::Error;
 use super::flow::{Flow, Prepare, Remembered, Whole, lent};
 use super::native::{NativeError, NativeKernel};
+use super::tier::Tier;
 use super::unsupported::Unsupported;
 use super::value::{Value, write_into};
 use super::{Backend, Executable};
@@ -33,6 +35,8 @@ pub struct Chain {
     results: Vec<String>,
     links: Vec<Executable>,
     remembered: Arc<Remembered>,
+    /// Why there is no Rust compiler, where something else runs the kernels for that.
+    missing: Option<Arc<str>>,
 }
 
 /// What was computed.
@@ -44,6 +48,10 @@ pub struct Outcome {
     pub around: Around,
     /// How long the kernels alone took, all of them together, each time.
     pub run_times: Vec<Duration>,
+    /// In which way they ran.
+    pub tier: Tier,
+    /// Why in that one.
+    pub reason: String,
 }
 
 impl Outcome {
@@ -95,7 +103,7 @@ impl Chain {
     }
 
     /// Programs that run natively, compiled together: see [`NativeKernel::compile_many`](super::NativeKernel::compile_many). On a machine
-    /// without a Rust compiler all run in the interpreter, each with the reason.
+    /// without a Rust compiler each runs as [`Chain::native_if_possible`] says.
     pub fn native_many(programs: &[&Program]) -> Vec<Result<(Self, Option<NativeError>), NativeError>> {
         let of_program = |program: &&Program| -> Vec<_> {
             program.kernels.iter().map(|compiled| backend::rust::text(&compiled.kernel)).collect()
@@ -112,7 +120,10 @@ impl Chain {
                 let links = kernels.zip(natives).map(|(kernel, native)| Executable::of_native(kernel, native));
                 Ok((Self::of_links(program, links.collect()), None))
             }
-            Err(error) if error.is_missing_compiler() => Ok((Self::interpreted(program), Some(error))),
+            Err(error) if error.is_missing_compiler() => {
+                let (chain, reason) = Self::without_compiler(program, error);
+                Ok((chain, Some(reason)))
+            }
             Err(error) => Err(error),
         };
         programs.iter().zip(natives).map(chain).collect()
@@ -147,7 +158,8 @@ impl Chain {
             (link, reason) = Executable::without_compiler(compiled.kernel.clone(), reason);
             links.push(link);
         }
-        (Self::of_links(program, links), reason)
+        let missing = Some(Arc::from(reason.to_string()));
+        (Self { missing, ..Self::of_links(program, links) }, reason)
     }
 
     /// A program that runs natively or, on a machine without a Rust compiler, as machine code of the JIT, or in the interpreter where
@@ -166,10 +178,26 @@ impl Chain {
         }
     }
 
+    /// A program that runs natively, where that is there; else as machine code until the Rust compiler has made native code in the
+    /// background. Where there is no compiler, or no machine code is made, as [`Chain::native_if_possible`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn changing(program: &Program) -> Result<(Self, Option<NativeError>), NativeError> {
+        if let (Tier::Rustc, _) = Self::expected(program) {
+            let kernels = program.kernels.iter().map(|compiled| compiled.kernel.clone());
+            let texts = kernels.map(|kernel| (kernel.clone(), backend::rust::text(&kernel)));
+            if let Some(links) = Executable::changing_all(texts.collect()) {
+                return Ok((Self::of_links(program, links), None));
+            }
+        }
+        Self::native_if_possible(program)
+    }
+
     /// A program of which something else has made executables, one for each of its kernels.
     pub fn of_links(program: &Program, links: Vec<Executable>) -> Self {
         let (declarations, results) = (program.declarations.clone(), program.results.clone());
-        Self { declarations, results, links, remembered: Arc::default() }
+        Self { declarations, results, links, remembered: Arc::default(), missing: None }
     }
 
     /// The same, where the interpreter cuts parallel loops and orders chunks as this seed says.
@@ -198,6 +226,40 @@ impl Chain {
         let backends = || self.links.iter().map(Executable::backend);
         let interpreter = backends().find(|backend| *backend == Backend::Interpreter);
         interpreter.or(backends().next()).unwrap_or_default()
+    }
+
+    /// In which way the kernels run: the last of those that they do.
+    pub fn tier(&self) -> Tier {
+        self.links.iter().map(Executable::tier).max().unwrap_or(Tier::Interpreter)
+    }
+
+    /// Why they run in that way.
+    pub fn tier_reason(&self) -> String {
+        let native = self.links.iter().filter_map(Executable::native);
+        let missing = self.missing.as_deref().or_else(|| native.filter_map(NativeKernel::missing).next());
+        let obstacle = self.links.iter().filter_map(|link| link.changing()?.obstacle()).next();
+        obstacle.unwrap_or_else(|| self.tier().reason(missing))
+    }
+
+    /// Waits for the Rust compiler where it is at work in the background.
+    pub fn settle(&self) {
+        self.links.iter().filter_map(Executable::changing).for_each(ChangingKernel::settle);
+    }
+
+    /// In which way a program would run on this machine's processor if nothing else is asked for, and why; no Rust compiler is run for
+    /// it.
+    pub fn expected(program: &Program) -> (Tier, String) {
+        let kernels = program.kernels.iter().map(|compiled| &compiled.kernel);
+        let texts: Vec<String> = kernels.clone().map(backend::rust::text).collect();
+        let named: Vec<(&str, &Kernel)> =
+            texts.iter().map(String::as_str).zip(kernels.map(|kernel| &**kernel)).collect();
+        match NativeKernel::expected(&named) {
+            Ok((tier, missing)) => (tier, tier.reason(missing.map(|missing| missing.to_string()).as_deref())),
+            Err(error) => {
+                let (chain, _) = Self::without_compiler(program, error);
+                (chain.tier(), chain.tier_reason())
+            }
+        }
     }
 
     /// How long copies to a device and from it have taken since the kernels were made.
@@ -313,7 +375,7 @@ impl Chain {
         let (copy_in, copy_out) = self.copied();
         (around.copy_in, around.copy_out) = (copy_in - copied.0, copy_out - copied.1);
         let outputs = self.results.iter().cloned().zip(outputs).collect();
-        Ok(Outcome { outputs, around, run_times })
+        Ok(Outcome { outputs, around, run_times, tier: self.tier(), reason: self.tier_reason() })
     }
 }
 

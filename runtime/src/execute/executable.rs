@@ -1,5 +1,6 @@
 //! A kernel, ready to run.
 
+use super::background::{Background, ChangingKernel};
 use super::call::Call;
 use super::device::DeviceKernel;
 use super::error::Error;
@@ -8,6 +9,7 @@ use super::interpreter::Options;
 use super::jit::JitKernel;
 use super::native::{NativeBuild, NativeError, NativeKernel};
 use super::stack::with_stack;
+use super::tier::Tier;
 use super::unsupported::Unsupported;
 use spc_compiler::ir::{Kernel, Verified};
 use std::fmt;
@@ -81,6 +83,7 @@ pub struct Executable {
 enum Runner {
     Native(NativeKernel),
     Jit(JitKernel),
+    Changing(ChangingKernel),
     Interpreter,
     Device(DeviceKernel),
 }
@@ -126,9 +129,31 @@ impl Executable {
         Ok(Self::of(kernel, Runner::Jit(jit)))
     }
 
-    /// A kernel that runs without a Rust compiler, for which this is the reason: as machine code or, where none can be made, in the
+    /// Kernels that run as machine code until the Rust compiler has made native code of their texts, in the background. Nothing where no
+    /// machine code is made of one of them, or the system has no thread.
+    pub(super) fn changing_all(kernels: Vec<(Verified<Kernel>, String)>) -> Option<Vec<Self>> {
+        let jits = kernels.iter().map(|(kernel, _)| JitKernel::compile(kernel).ok()).collect::<Option<Vec<_>>>()?;
+        let own: Vec<Verified<Kernel>> = kernels.iter().map(|(kernel, _)| kernel.clone()).collect();
+        let background = Background::begin(kernels)?;
+        let changing =
+            |(place, (kernel, jit))| Self::of(kernel, Runner::Changing(ChangingKernel::new(jit, place, &background)));
+        Some(own.into_iter().zip(jits).enumerate().map(changing).collect())
+    }
+
+    /// What changes while it runs.
+    pub(super) fn changing(&self) -> Option<&ChangingKernel> {
+        match &self.runner {
+            Runner::Changing(changing) => Some(changing),
+            _ => None,
+        }
+    }
+
+    /// A kernel that runs without a Rust compiler, for which this is the reason: as code of the catalogue, as machine code or, where none can be made, in the
     /// interpreter, then with both reasons.
     pub(super) fn without_compiler(kernel: Verified<Kernel>, reason: NativeError) -> (Self, NativeError) {
+        if let Some(native) = NativeKernel::of_catalogue(&kernel, &reason) {
+            return (Self::of_native(kernel, native), reason);
+        }
         match JitKernel::compile(&kernel) {
             Ok(jit) => (Self::of(kernel, Runner::Jit(jit)), reason),
             Err(unsupported) => (Self::interpreted(kernel), reason.and(unsupported)),
@@ -209,7 +234,19 @@ impl Executable {
             Runner::Device(_) => Backend::Cuda,
             Runner::Native(_) => Backend::Native,
             Runner::Jit(_) => Backend::Jit,
+            Runner::Changing(changing) => changing.native().map_or(Backend::Jit, |_| Backend::Native),
             Runner::Interpreter => Backend::Interpreter,
+        }
+    }
+
+    /// In which of the ways to run a kernel.
+    pub fn tier(&self) -> Tier {
+        match &self.runner {
+            Runner::Device(_) => Tier::Device,
+            Runner::Native(native) => native.tier(),
+            Runner::Jit(_) => Tier::Jit,
+            Runner::Changing(changing) => changing.tier(),
+            Runner::Interpreter => Tier::Interpreter,
         }
     }
 
@@ -230,6 +267,7 @@ impl Executable {
     pub fn native(&self) -> Option<&NativeKernel> {
         match &self.runner {
             Runner::Native(native) => Some(native),
+            Runner::Changing(changing) => changing.native(),
             _ => None,
         }
     }
@@ -243,6 +281,7 @@ impl Executable {
             Runner::Device(device) => device.run(call),
             Runner::Native(native) => native.run(call),
             Runner::Jit(jit) => jit.run(call),
+            Runner::Changing(changing) => changing.run(call),
             Runner::Interpreter => {
                 with_stack(self.kernel.dimensions.len(), || interpreted::run(&self.kernel, call, &self.options))
             }

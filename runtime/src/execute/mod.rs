@@ -22,10 +22,14 @@
 
 mod around;
 mod array;
+#[cfg(feature = "compile")]
+mod background;
 mod bounds;
 #[cfg(feature = "compile")]
 pub(crate) mod cache;
 pub mod call;
+#[cfg(feature = "compile")]
+pub mod catalogue;
 #[cfg(feature = "compile")]
 mod chain;
 #[cfg(feature = "compile")]
@@ -69,6 +73,8 @@ mod testing;
 #[cfg(all(test, feature = "compile"))]
 mod tests;
 #[cfg(feature = "compile")]
+mod tier;
+#[cfg(feature = "compile")]
 mod tuned;
 #[cfg(feature = "compile")]
 mod tuning;
@@ -80,7 +86,9 @@ mod value;
 pub use around::{Around, Copied, Prepared, ResultMemory, Way};
 pub use array::Stored;
 #[cfg(feature = "compile")]
-pub use cache::{CacheWarning, Distrust, cache_warnings};
+pub use cache::{
+    CacheEntry, CacheWarning, Distrust, cache_entries, cache_folder, cache_warnings, clear_cache, prune_cache,
+};
 pub use call::{Call, Held, conform};
 #[cfg(feature = "compile")]
 pub use chain::{Chain, Outcome};
@@ -109,6 +117,8 @@ pub use program_error::ProgramError;
 pub use stack::with_stack_for;
 #[cfg(feature = "compile")]
 pub use stream::{Spent, StreamOptions, Streamed};
+#[cfg(feature = "compile")]
+pub use tier::Tier;
 #[cfg(feature = "compile")]
 pub use tuning::{Tuned, tune};
 pub use typed::{Results, StaticKernel, StaticLink, scalar};

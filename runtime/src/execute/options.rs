@@ -17,6 +17,10 @@ const LARGEST_CONSTANT: usize = 256;
 pub struct ProgramOptions {
     /// What runs the kernel; `None` for native code where there is a Rust compiler, else machine code of the JIT, else the interpreter.
     pub backend: Option<Backend>,
+    /// Whether a kernel that was not compiled before runs as machine code (feature `jit`) until the Rust compiler has made native code of
+    /// it in the background, where nothing is said of what runs it: later calls are then faster. Their results may differ by rounding from
+    /// those of earlier calls.
+    pub background: bool,
     /// What several entries of the same index mean.
     pub duplicates: Duplicates,
     /// Which GPU runs the kernel, counted from 0, with [`Backend::Cuda`]; the first if none is said. Parts of an input go to all

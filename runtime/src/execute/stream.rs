@@ -181,7 +181,8 @@ impl Streamed {
         }
         let (outputs, spent) = last.ok_or_else(|| self.refuse("nothing ran".to_owned()))??;
         *self.spent.lock().unwrap_or_else(PoisonError::into_inner) = Some(Spent { pageable, ..spent });
-        Ok(Outcome { outputs, around: Around::default(), run_times })
+        let (tier, reason) = (self.lanes[0].tier(), self.lanes[0].tier_reason());
+        Ok(Outcome { outputs, around: Around::default(), run_times, tier, reason })
     }
 
     /// All parts once.

@@ -416,3 +416,27 @@ fn inputs_must_have_the_pattern_that_is_said() {
     let sum = chain.run(&[&x, &x], &[], 1).unwrap().outputs.remove(0).1;
     assert_eq!(values(&sum), [4.0, 6.0, 8.0]);
 }
+
+#[test]
+fn a_kernel_changes_when_its_native_code_is_there() {
+    // No other process has compiled it.
+    let factor = f64::from(std::process::id());
+    let kernel = |term: &str| {
+        let text = format!("fn f(x: dense) -> s: f64 {{ s = sum(i)({factor:.1} * {term}); }}");
+        crate::execute::Kernel::builder(text).background().compile().unwrap()
+    };
+    let changing = kernel("x(i)");
+    let sum = || {
+        let mut sum = 0.0;
+        changing.call_into(&[&[1.0, 2.0]], &mut sum).unwrap();
+        sum
+    };
+    assert_eq!(sum(), 3.0 * factor);
+    changing.settle();
+    assert_eq!((changing.tier(), changing.backend()), (Tier::Rustc, Backend::Native));
+    assert_eq!(changing.tier_reason(), "there is a Rust compiler");
+    assert_eq!(sum(), 3.0 * factor);
+    // What is there is taken at once, and a compiler that is at work is ended with the kernel.
+    assert_eq!(kernel("x(i)").tier(), Tier::Cached);
+    drop(kernel("x(i) * x(i)"));
+}

@@ -59,6 +59,11 @@ pub(super) fn sweep(folder: &Path) {
     }
 }
 
+/// Whether something of this name is not finished.
+pub(super) fn is_unfinished(name: &str) -> bool {
+    Maker::of(name).is_some()
+}
+
 /// Who has made something that is not finished.
 #[derive(Debug, PartialEq, Eq)]
 struct Maker<'a> {

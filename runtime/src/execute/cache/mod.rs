@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! ~/.cache/spc/
-//!   rustc-5f0c…            what a compiler said of itself
+//!   compiler-5f0c…         where a compiler is, and what it said of itself
 //!   cubin-03d2…            functions of a device, as NVRTC made them
 //!   tuned-77a0…            a schedule that was measured
 //!   4be1…/                 one kernel, named after all that its library depends on
@@ -12,6 +12,7 @@
 //!   compiled-c5cd…         which of these is the latest of a kernel's text, for when there is no compiler
 //!   helpers-97c2…/         what all kernels use, compiled once for a compiler and its flags
 //!   building-…/            one that is being compiled
+//!   pruned                 its time is when unused ones were removed
 //! ```
 //!
 //! A kernel's folder appears in one step, by a rename, when all its files are there, so that processes do not disturb each
@@ -20,22 +21,26 @@
 //! [`CacheWarning`] says so. Without a folder that can be used, kernels are compiled in a new one that is removed when they are
 //! loaded, and notes are kept for as long as the process lives.
 //!
-//! What processes that were killed have left is removed by `leftovers`.
+//! What processes that were killed have left is removed by `leftovers`, what is not used any more by `prune`.
 
 mod leftovers;
+mod prune;
 mod trust;
 
+pub use prune::CacheEntry;
 pub use trust::Distrust;
 
 use super::hash::Fnv128;
 use etcetera::base_strategy::{BaseStrategy, choose_native_strategy};
 use leftovers::unique;
+use prune::Limits;
 use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 const CHECKSUM: &str = "checksum";
 
@@ -94,6 +99,13 @@ pub enum CacheWarning {
         /// What is wrong with it.
         reason: Distrust,
     },
+    /// An environment variable says no limit.
+    Setting {
+        /// The variable.
+        name: &'static str,
+        /// What it says.
+        value: String,
+    },
 }
 
 impl std::fmt::Display for CacheWarning {
@@ -111,6 +123,9 @@ impl std::fmt::Display for CacheWarning {
                 }
             }
             CacheWarning::Entry { path, reason } => write!(f, "{} {reason}: it was made anew", path.display()),
+            CacheWarning::Setting { name, value } => {
+                write!(f, "{name} is `{value}`, which is no limit of the cache: the usual one holds")
+            }
         }
     }
 }
@@ -128,6 +143,32 @@ fn warn(warning: CacheWarning) {
 /// once.
 pub fn cache_warnings() -> Vec<CacheWarning> {
     lock(&WARNINGS).clone()
+}
+
+/// The folder of compiled kernels, if there is one that can be used.
+pub fn cache_folder() -> Option<PathBuf> {
+    Cache::of_environment().folder
+}
+
+/// What is kept there, what was used least lately first.
+pub fn cache_entries() -> Vec<CacheEntry> {
+    cache_folder().map(|folder| prune::entries(&folder)).unwrap_or_default()
+}
+
+/// Removes what was not used for so long as `SPC_CACHE_DAYS` says, and what is too much by `SPC_CACHE_SIZE` or by `bytes`. Gives what was
+/// removed. Without being asked for, that is done once a day.
+pub fn prune_cache(bytes: Option<u64>) -> Vec<CacheEntry> {
+    let Some(folder) = cache_folder() else { return Vec::new() };
+    let limits = Limits::of_environment();
+    prune::prune(&folder, Limits { bytes: bytes.unwrap_or(limits.bytes), ..limits }, SystemTime::now())
+}
+
+/// Removes all that is kept, schedules that were measured too. Gives what was removed.
+pub fn clear_cache() -> Vec<CacheEntry> {
+    let Some(folder) = cache_folder() else { return Vec::new() };
+    let all = prune::entries(&folder);
+    all.iter().for_each(|entry| displace(&folder, &entry.path));
+    all
 }
 
 /// What is kept as long as the process lives.
@@ -273,7 +314,7 @@ impl Cache {
         let home = folder.join(part.home(key));
         for _ in 0..8 {
             if fs::rename(&workshop.folder, &home).is_ok() {
-                return;
+                return prune::prune_daily(folder);
             }
             // Another process was faster, or left a damaged one. That one is moved away before it is removed: who looks in
             // the meantime finds all of it or nothing.
@@ -321,6 +362,9 @@ fn own_file(path: &Path) -> Option<Vec<u8>> {
     let mut file = trusted(path, trust::open(path))?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).ok()?;
+    if let Ok(metadata) = file.metadata() {
+        prune::used(path, &metadata);
+    }
     Some(bytes)
 }
 
@@ -425,8 +469,10 @@ mod tests {
         build(&cache, key, "library");
         assert_eq!(kept(&cache, key).as_deref(), Some("library"));
         assert_eq!(kept(&cache, Fnv128::of(b"another")), None);
-        let left: Vec<_> = fs::read_dir(folder.path().join("a/b")).unwrap().collect();
-        assert_eq!(left.len(), 1, "{left:?}");
+        let left = fs::read_dir(folder.path().join("a/b")).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut left: Vec<_> = left.map(|name| name.into_string().unwrap()).collect();
+        left.sort();
+        assert_eq!(left, [key.to_string(), "pruned".to_owned()]);
     }
 
     #[test]

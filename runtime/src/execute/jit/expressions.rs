@@ -27,7 +27,7 @@ fn is_signed(ty: Type) -> bool {
 }
 
 /// Whether nothing is lost by computing it also where it is not needed: it can't fail, and costs little.
-fn is_cheap(expr: &Expr) -> bool {
+pub(super) fn is_cheap(expr: &Expr) -> bool {
     match expr {
         Expr::Index(_) | Expr::Bool(_) | Expr::Literal(_) | Expr::Variable(_) | Expr::Dimension(_) => true,
         Expr::Unary(_, operand) => is_cheap(operand),

@@ -253,11 +253,16 @@ impl<'u, 'f> Maker<'u, 'f> {
 
     /// Says what is wrong and returns, unless it holds.
     pub(super) fn require(&mut self, holds: Value, wrong: Wrong, array: Option<ArrayId>, one: Value, other: Value) {
-        let next = self.b.create_block();
+        // What only a failure needs is made aside: in front of the branch it takes a register from what a loop computes.
+        let (next, aside) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(aside);
+        self.b.ins().brif(holds, next, &[], aside, &[]);
+        self.b.switch_to_block(aside);
+        self.b.seal_block(aside);
         let code = self.constant(doors::code(wrong, array));
         let failing = self.failing;
         let arguments: [BlockArg; 3] = [code.into(), one.into(), other.into()];
-        self.b.ins().brif(holds, next, &[], failing, &arguments);
+        self.b.ins().jump(failing, &arguments);
         self.b.switch_to_block(next);
         self.b.seal_block(next);
     }

@@ -1,14 +1,14 @@
 //! Statements as machine code.
 
 use super::doors::{self, Wrong};
-use super::expressions::factors;
+use super::expressions::{factors, is_cheap};
 use super::function::{Binding, Length, Maker, Val, memory, stored};
 use super::layout::Kind;
 use super::unit::Result;
 use crate::execute::unsupported::Unsupported;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
-use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use spc_compiler::format::IndexWidth;
 use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, Expr, ReduceOperator, Statement, VariableId, Walk};
 
@@ -172,8 +172,7 @@ impl Maker<'_, '_> {
                 let (head, inside, after) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
                 self.b.ins().jump(head, &[]);
                 self.b.switch_to_block(head);
-                let condition = self.eval(condition)?.value;
-                self.b.ins().brif(condition, inside, &[], after, &[]);
+                self.branch(condition, inside, after)?;
                 self.b.switch_to_block(inside);
                 self.b.seal_block(inside);
                 self.block(body)?;
@@ -186,9 +185,8 @@ impl Maker<'_, '_> {
             Statement::If(branches, otherwise) => {
                 let after = self.b.create_block();
                 for (condition, body) in branches {
-                    let condition = self.eval(condition)?.value;
                     let (then, next) = (self.b.create_block(), self.b.create_block());
-                    self.b.ins().brif(condition, then, &[], next, &[]);
+                    self.branch(condition, then, next)?;
                     self.b.switch_to_block(then);
                     self.b.seal_block(then);
                     self.block(body)?;
@@ -203,6 +201,25 @@ impl Maker<'_, '_> {
             }
             Statement::Parallel(node) => self.parallel(node)?,
         }
+        Ok(())
+    }
+
+    /// Goes to one block or the other. Of two conditions, the second is asked where the first leaves it open.
+    fn branch(&mut self, condition: &Expr, then: Block, otherwise: Block) -> Result<()> {
+        let condition = match condition {
+            Expr::Binary(operator @ (BinaryOperator::And | BinaryOperator::Or), first, rest) if !is_cheap(rest) => {
+                let open = self.b.create_block();
+                match operator {
+                    BinaryOperator::And => self.branch(first, open, otherwise)?,
+                    _ => self.branch(first, then, open)?,
+                }
+                self.b.switch_to_block(open);
+                self.b.seal_block(open);
+                return self.branch(rest, then, otherwise);
+            }
+            condition => self.eval(condition)?.value,
+        };
+        self.b.ins().brif(condition, then, &[], otherwise, &[]);
         Ok(())
     }
 

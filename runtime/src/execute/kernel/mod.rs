@@ -20,7 +20,7 @@ use super::stack::with_stack_for;
 use super::value::write_into;
 use super::{
     Backend, Chain, Error, Executable, NativeError, NativeKernel, Outcome, Planning, ProgramError, ProgramOptions,
-    ResultMemory,
+    ResultMemory, Tier,
 };
 use crate::parallel;
 use crate::tensor::AnyTensor;
@@ -122,6 +122,27 @@ impl KernelBuilder {
     /// goes to these threads and back, which takes some microseconds.
     pub fn threads(mut self, count: usize) -> Self {
         self.threads = Some(count);
+        self
+    }
+
+    /// A kernel that was not compiled before runs as machine code until native code was made in the background: see
+    /// [`ProgramOptions::background`].
+    ///
+    /// ```
+    /// use spc::execute::{Kernel, Tier};
+    ///
+    /// let kernel = Kernel::builder("fn f(x: dense) -> s: f64 { s = sum(i)(2 * x(i)); }").background().compile()?;
+    /// let mut s = 0.0;
+    /// kernel.call_into(&[&[1.0, 2.0]], &mut s)?;
+    /// assert_eq!(s, 6.0);
+    /// kernel.settle();
+    /// kernel.call_into(&[&[1.0, 2.0]], &mut s)?;
+    /// assert_eq!(s, 6.0);
+    /// assert!(kernel.tier() <= Tier::Rustc, "{}", kernel.tier_reason());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn background(mut self) -> Self {
+        self.options.background = true;
         self
     }
 
@@ -306,6 +327,7 @@ impl Kernel {
         let compiled = spc_compiler::compile(concrete).map_err(ProgramError::Schedule)?;
         let (chain, fallback) = match (link, options.backend) {
             (Some(link), _) => (link(&compiled)?, None),
+            (None, None) if options.background => Chain::changing(&compiled)?,
             (None, None) => Chain::native_if_possible(&compiled)?,
             (None, Some(backend)) => (runner(&compiled, backend, options, 0)?, None),
         };
@@ -503,6 +525,21 @@ impl Kernel {
     /// Why no code of a Rust compiler runs it, where something else does that nobody asked for.
     pub fn without_compiler(&self) -> Option<&NativeError> {
         self.fallback.as_ref()
+    }
+
+    /// In which of the ways to run a kernel it runs.
+    pub fn tier(&self) -> Tier {
+        self.chain.tier()
+    }
+
+    /// Waits for the Rust compiler where it is at work in the background.
+    pub fn settle(&self) {
+        self.chain.settle();
+    }
+
+    /// Why in that one.
+    pub fn tier_reason(&self) -> String {
+        self.chain.tier_reason()
     }
 
     /// How long it took to schedule, lower and compile it.

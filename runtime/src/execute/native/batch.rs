@@ -2,10 +2,11 @@
 
 use super::helpers::Helpers;
 use super::rustc::Rustc;
-use super::{NativeBuild, NativeError, NativeKernel, check, entries, key, loaded, text};
+use super::{Found, NativeBuild, NativeError, NativeKernel, check, entries, key, loaded, text};
 use crate::execute::array::Signature;
 use crate::execute::cache::{Cache, Part};
 use crate::execute::hash::Fnv128;
+use crate::execute::tier::Tier;
 use spc_compiler::ir::Kernel;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -48,8 +49,8 @@ fn of_program(known: &Known<'_>, program: &[(&str, &Kernel)], share: Duration) -
         let signature = Signature::of(kernel);
         let single = known.of(text, &signature)?;
         let entry = *loaded.get(&single.key)?.first()?;
-        let from_cache = !known.made.contains(&single.key);
-        Some(NativeKernel { signature, entry, compile_time: share, from_cache })
+        let tier = if known.made.contains(&single.key) { Tier::Rustc } else { Tier::Cached };
+        Some(NativeKernel { signature, entry, compile_time: share, tier, missing: None })
     };
     program.iter().map(kernel).collect()
 }
@@ -104,7 +105,7 @@ fn is_there(cache: &Cache, single: &Single<'_>) -> bool {
 /// Compiles a batch, and notes each of its kernels as one that was compiled by itself; gives those.
 fn compile(cache: &Cache, batch: &[&Single<'_>], build: NativeBuild) -> Vec<Fnv128> {
     let kernels: Vec<(&str, Signature)> = batch.iter().map(|single| (single.text, single.signature.clone())).collect();
-    let Ok((entries, _)) = entries(cache, &text::library(&kernels), build) else { return Vec::new() };
+    let Ok(Found { entries, .. }) = entries(cache, &text::library(&kernels), build) else { return Vec::new() };
     let mut loaded = loaded();
     for (single, entry) in batch.iter().zip(entries) {
         loaded.insert(single.key, vec![entry]);

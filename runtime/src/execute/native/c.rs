@@ -6,6 +6,7 @@ use super::abi::Entry;
 use super::process;
 use super::{NativeError, NativeKernel, Signature, text};
 use crate::execute::cache::Workshop;
+use crate::execute::tier::Tier;
 use libloading::Library;
 use spc_compiler::backend::c::{self, Access, Parameter};
 use spc_compiler::ir::{Kernel, Size, Verified};
@@ -67,7 +68,8 @@ impl NativeKernel {
             // SAFETY: the text defines this symbol for each kernel with the type `Entry`, by the declarations of `c.h`.
             let found = unsafe { loaded.get::<Entry>(text::entry(place).as_bytes()) };
             let entry = *found.map_err(|source| NativeError::Load { path: library.to_owned(), source })?;
-            all.push(Self { signature: Signature::of(kernel), entry, compile_time, from_cache: false });
+            let signature = Signature::of(kernel);
+            all.push(Self { signature, entry, compile_time, tier: Tier::C, missing: None });
         }
         // The entries are used for as long as the process lives.
         std::mem::forget(loaded);

@@ -10,8 +10,11 @@
 //! | `load` | opens what it made |
 //! | `abi` | what host and library hand to each other; compiled on both sides |
 //! | `complex` | complex numbers for the library; compiled only there |
+//! | `ready` | what is compiled with the helpers, and not with each kernel; compiled only there |
 //! | `library` | the library's side: memory, threads and panics; compiled only there |
 //! | `host` | the host's side |
+//! | `level` | levels of processors |
+//! | `catalogue` | libraries that were compiled elsewhere |
 //! | `c` | the same by a C compiler, from what the C backend prints |
 //! | `standalone` | libraries and crates of kernels that need nothing of this crate |
 //!
@@ -25,12 +28,14 @@
 pub(super) mod abi;
 mod batch;
 mod c;
+pub(super) mod catalogue;
 #[cfg(test)]
 #[allow(unreachable_pub)]
 mod complex;
 pub(super) mod error;
 mod helpers;
 pub(super) mod host;
+pub(super) mod level;
 mod load;
 mod process;
 mod rustc;
@@ -43,6 +48,7 @@ use self::abi::{DONE, Entry, Invocation, NO_MEMORY, PANICKED};
 pub use self::error::NativeError;
 use self::helpers::Helpers;
 use self::load::load;
+pub(super) use self::process::cancellable;
 pub use self::rustc::NativeBuild;
 use self::rustc::Rustc;
 use self::text::Sources;
@@ -51,11 +57,12 @@ use super::cache::{Cache, LibraryFile, Part, Workshop};
 use super::call::Call;
 use super::error::Error;
 use super::hash::Fnv128;
+use super::tier::Tier;
 use spc_compiler::ir::{Kernel, Size};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A kernel in a library that was compiled on this machine, for this machine.
@@ -64,7 +71,9 @@ pub struct NativeKernel {
     signature: Signature,
     entry: Entry,
     compile_time: Duration,
-    from_cache: bool,
+    tier: Tier,
+    /// Why there is no Rust compiler, where that is known and the kernel runs as one has made it.
+    missing: Option<Arc<str>>,
 }
 
 /// The libraries that this process has loaded, with the entries of their kernels. They stay loaded.
@@ -123,15 +132,42 @@ impl NativeKernel {
         for (_, kernel) in kernels {
             check(kernel)?;
         }
-        let kernels: Vec<(&str, Signature)> =
+        let signed: Vec<(&str, Signature)> =
             kernels.iter().map(|(text, kernel)| (*text, Signature::of(kernel))).collect();
-        let (entries, from_cache) = entries(cache, &text::library(&kernels), build)?;
+        let Found { entries, tier, missing } = match entries(cache, &text::library(&signed), build) {
+            Err(error) if error.is_missing_compiler() => {
+                let of_catalogue = |(_, kernel): &(&str, &Kernel)| Self::of_catalogue(kernel, &error);
+                return kernels.iter().map(of_catalogue).collect::<Option<_>>().ok_or(error);
+            }
+            found => found?,
+        };
         let compile_time = start.elapsed();
-        let signatures = kernels.into_iter().map(|(_, signature)| signature);
-        Ok(signatures
-            .zip(entries)
-            .map(|(signature, entry)| Self { signature, entry, compile_time, from_cache })
-            .collect())
+        let signatures = signed.into_iter().map(|(_, signature)| signature);
+        let kernel = |(signature, entry)| Self { signature, entry, compile_time, tier, missing: missing.clone() };
+        Ok(signatures.zip(entries).map(kernel).collect())
+    }
+
+    /// Where native code for kernels would come from, and why there is no compiler if there is none; nothing is compiled.
+    pub(super) fn expected(kernels: &[(&str, &Kernel)]) -> Result<(Tier, Option<NativeError>), NativeError> {
+        let (cache, build) = (Cache::of_environment(), NativeBuild::default());
+        kernels.iter().try_for_each(|(_, kernel)| check(kernel))?;
+        let signed: Vec<(&str, Signature)> =
+            kernels.iter().map(|(text, kernel)| (*text, Signature::of(kernel))).collect();
+        let sources = text::library(&signed);
+        let is_kept = |key| loaded().contains_key(&key) || cache.library(Part::Kernels, key).is_some();
+        match Rustc::find(&cache, &|name| std::env::var_os(name)) {
+            Ok(rustc) if is_kept(key(Helpers::of(&rustc, build).key, &sources)) => Ok((Tier::Cached, None)),
+            Ok(_) => Ok((Tier::Rustc, None)),
+            Err(error) if error.is_missing_compiler() => {
+                let is_there = |(_, kernel): &(&str, &Kernel)| Self::of_catalogue(kernel, &error).is_some();
+                match noted(&cache, &note(&sources, build)) {
+                    Some(key) if is_kept(key) => Ok((Tier::Cached, Some(error))),
+                    _ if kernels.iter().all(is_there) => Ok((Tier::Catalogue, Some(error))),
+                    _ => Err(error),
+                }
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// How long it took to get the kernel: to compile it, or to find it.
@@ -139,9 +175,19 @@ impl NativeKernel {
         self.compile_time
     }
 
-    /// Whether it had been compiled before.
+    /// Whether it had been compiled before, on this machine.
     pub fn from_cache(&self) -> bool {
-        self.from_cache
+        self.tier == Tier::Cached
+    }
+
+    /// Where it comes from.
+    pub fn tier(&self) -> Tier {
+        self.tier
+    }
+
+    /// Why no Rust compiler was asked, where there is none.
+    pub(super) fn missing(&self) -> Option<&str> {
+        self.missing.as_deref()
     }
 
     /// Runs a call, and says how long the kernel took: it alone. Its parallel loops run on the threads of the rayon pool
@@ -202,23 +248,31 @@ fn check(kernel: &Kernel) -> Result<(), NativeError> {
     Ok(())
 }
 
-/// The entries of the library that is compiled from these sources, and whether that was done before.
-fn entries(cache: &Cache, sources: &Sources, build: NativeBuild) -> Result<(Vec<Entry>, bool), NativeError> {
+/// Entries of a library, and where it comes from.
+struct Found {
+    entries: Vec<Entry>,
+    tier: Tier,
+    missing: Option<Arc<str>>,
+}
+
+/// The entries of the library that is compiled from these sources.
+fn entries(cache: &Cache, sources: &Sources, build: NativeBuild) -> Result<Found, NativeError> {
+    let found = |entries, tier| Found { entries, tier, missing: None };
     let count = sources.kernels.len();
     // Without the compiler, which of them compiled a library is not known: a note says it of the latest.
-    let note = format!("compiled-{}", key(Helpers::key_without_compiler(build), sources));
+    let note = note(sources, build);
     let rustc = match Rustc::find(cache, &|name| std::env::var_os(name)) {
         Ok(rustc) => rustc,
         Err(error) if error.is_missing_compiler() => {
-            let key = cache.note(&note).and_then(|key| Fnv128::parse(&key));
-            return key.and_then(|key| kept(cache, key, count)).map(|entries| (entries, true)).ok_or(error);
+            let Some(entries) = noted(cache, &note).and_then(|key| kept(cache, key, count)) else { return Err(error) };
+            return Ok(Found { missing: Some(Arc::from(error.to_string())), ..found(entries, Tier::Cached) });
         }
         Err(error) => return Err(error),
     };
     let helpers = Helpers::of(&rustc, build);
     let key = key(helpers.key, sources);
     if let Some(entries) = kept(cache, key, count) {
-        return Ok((entries, true));
+        return Ok(found(entries, Tier::Cached));
     }
     let compiled = match helpers.kept(cache) {
         Some(kept) => match compiled(cache, &rustc, sources, &helpers, Some(&kept)) {
@@ -238,7 +292,16 @@ fn entries(cache: &Cache, sources: &Sources, build: NativeBuild) -> Result<(Vec<
     cache.keep(Part::Kernels, key, &compiled.workshop, &compiled.library);
     cache.keep_note(&note, &key.to_string());
     loaded().insert(key, entries.clone());
-    Ok((entries, false))
+    Ok(found(entries, Tier::Rustc))
+}
+
+/// What says which library of these sources is the latest.
+fn note(sources: &Sources, build: NativeBuild) -> String {
+    format!("compiled-{}", key(Helpers::key_without_compiler(build), sources))
+}
+
+fn noted(cache: &Cache, note: &str) -> Option<Fnv128> {
+    Fnv128::parse(&cache.note(note)?)
 }
 
 /// What a library is known by: what it is compiled with, and its texts.

@@ -1,7 +1,10 @@
 //! Other programs, which may hang, write without end, or outlive this one: none of that does harm.
 
+use std::cell::RefCell;
 use std::io::{self, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -30,6 +33,25 @@ pub(super) enum Failure {
     TimeLimit(Duration),
     #[error("it wrote more than {} MiB", MOST >> 20)]
     Output,
+    #[error("nobody waits for it any more")]
+    Cancelled,
+}
+
+thread_local! {
+    /// Set where programs that this thread waits for are to be ended.
+    static CANCELLED: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
+}
+
+/// Does something, in which programs are ended as soon as that is asked for.
+pub(in crate::execute) fn cancellable<R>(cancelled: Arc<AtomicBool>, body: impl FnOnce() -> R) -> R {
+    let before = CANCELLED.replace(Some(cancelled));
+    let result = body();
+    CANCELLED.set(before);
+    result
+}
+
+fn is_cancelled() -> bool {
+    CANCELLED.with_borrow(|cancelled| cancelled.as_ref().is_some_and(|cancelled| cancelled.load(Ordering::Relaxed)))
 }
 
 /// Runs a program to its end, without input. It ends with this process, and after `limit`.
@@ -57,6 +79,9 @@ pub(super) fn run(command: &dyn Fn() -> Command, limit: Duration) -> Result<Fini
     let mut are_open = true;
     while are_open || ended.is_none() {
         let left = limit.checked_sub(start.elapsed()).ok_or(Failure::TimeLimit(limit))?;
+        if is_cancelled() {
+            return Err(Failure::Cancelled);
+        }
         if are_open {
             match texts.recv_timeout(left.min(PACE)) {
                 Ok((_, text)) if text.len() > MOST => return Err(Failure::Output),
@@ -150,6 +175,17 @@ mod tests {
     }
 
     const LONG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn who_is_not_waited_for_is_ended() {
+        let cancelled = Arc::new(AtomicBool::new(true));
+        let ended = cancellable(Arc::clone(&cancelled), || sh("sleep 50", LONG));
+        assert!(matches!(ended, Err(Failure::Cancelled)), "{ended:?}");
+        // It is so for what is done within, on this thread.
+        assert!(sh("true", LONG).unwrap().status.success());
+        cancelled.store(false, Ordering::Relaxed);
+        assert!(cancellable(cancelled, || sh("true", LONG)).unwrap().status.success());
+    }
 
     #[test]
     fn outputs_and_status_are_kept() {

@@ -1,6 +1,7 @@
 //! The user's Rust compiler: where it is, which it is, and how it is called.
 
 use super::NativeError;
+use super::level::Level;
 use super::process::{self, Failure, Finished};
 use super::text::HELPERS;
 use crate::execute::cache::{Cache, Part, Workshop};
@@ -12,14 +13,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, UNIX_EPOCH};
 
-/// What a kernel is compiled with, for this machine and no other.
+/// What a kernel is compiled with.
 ///
 /// Lints are not capped: a cap would also lift `forbid(unsafe_code)`, which keeps kernels safe.
 ///
 /// Panics unwind, so that a fault in generated code is an error and not the end of the process. Without its symbols a
 /// library is 0.3 MB instead of 4.
-const FLAGS: &[&str] =
-    &["--edition=2024", "-Awarnings", "-Ctarget-cpu=native", "-Ccodegen-units=1", "-Cpanic=unwind", "-Cstrip=symbols"];
+const FLAGS: &[&str] = &["--edition=2024", "-Awarnings", "-Ccodegen-units=1", "-Cpanic=unwind", "-Cstrip=symbols"];
 
 /// How kernels are compiled.
 #[doc(hidden)]
@@ -29,6 +29,8 @@ pub enum NativeBuild {
     Optimized,
     /// In a quarter of the time, with checks of overflow and of what unsafe code promises: for tests of results.
     Checked,
+    /// As fast as they get on processors of a level.
+    Level(Level),
 }
 
 impl Default for NativeBuild {
@@ -43,22 +45,40 @@ impl NativeBuild {
     /// The compiler's flags.
     pub(super) fn flags(self) -> impl Iterator<Item = &'static str> {
         let own: &[&str] = match self {
-            NativeBuild::Optimized => &["-Copt-level=3"],
+            NativeBuild::Optimized | NativeBuild::Level(_) => &["-Copt-level=3"],
             NativeBuild::Checked => &["-Copt-level=0", "-Coverflow-checks=on", "-Cdebug-assertions=on"],
         };
-        FLAGS.iter().chain(own).copied()
+        let processor: &[&str] = match self {
+            NativeBuild::Level(level) => level.flags,
+            NativeBuild::Optimized | NativeBuild::Checked => &["-Ctarget-cpu=native"],
+        };
+        FLAGS.iter().chain(processor).chain(own).copied()
     }
 
-    /// Flags that the compiler may not know, as they belong to LLVM.
+    /// Flags that the compiler may not know, as they belong to LLVM or may change.
     pub(super) fn tuning(self) -> impl Iterator<Item = &'static str> {
-        let is_optimized = self == NativeBuild::Optimized;
-        is_optimized.then_some(WITHOUT_LONG_UNROLLING).into_iter().chain(for_wide_vectors())
+        let own: &[&str] = match self {
+            NativeBuild::Optimized | NativeBuild::Level(_) => &[WITHOUT_LONG_UNROLLING, SHARED],
+            NativeBuild::Checked => &[],
+        };
+        let of_level = matches!(self, NativeBuild::Level(_));
+        own.iter().copied().chain(if of_level { None } else { for_wide_vectors() })
     }
 }
 
 /// Loops of more than 32 steps go to the vectorizer as loops. Written out before that, those of 41 to 60 elements were too many for what
 /// makes vectors of single steps: rows of 48 took five times as long as rows of 40 or 64.
 const WITHOUT_LONG_UNROLLING: &str = "-Cllvm-args=-unroll-full-max-count=32";
+
+/// Code of generic functions that the helpers have for a type is not compiled again: half of what a kernel takes to compile. Without
+/// optimization that is so without being asked for.
+const SHARED: &str = "-Zshare-generics=yes";
+
+/// Compilers that are no nightly ones take flags such as [`SHARED`] where this is set.
+const UNSTABLE: (&str, &str) = ("RUSTC_BOOTSTRAP", "1");
+
+/// The helpers are compiled once, on several processors; what matters of them in a loop is inlined there.
+const HELPERS_IN_PARTS: [&str; 2] = ["-Ccodegen-units=2", "-Clto=off"];
 
 /// What is added where the processor's widest vectors cost it nothing. For those with AVX-512, compilers take half of their width,
 /// which the first of them were faster with; later ones, known by what came with them, are not.
@@ -112,26 +132,17 @@ impl Rustc {
     /// answer is kept as long as the file stays the same. (Behind the file may be `rustup`, whose choice of a compiler may
     /// change. That does no harm: a kernel from another compiler is as good.)
     fn at(path: PathBuf, limit: Duration, cache: &Cache) -> Result<Rustc, NativeError> {
-        let note = identity(&path).map(|identity| format!("rustc-{identity}"));
-        if let Some(version) = note.as_ref().and_then(|note| cache.note(note)) {
-            return Ok(Rustc { path, version, limit });
+        let note = identity(&path).map(|identity| format!("compiler-{identity}"));
+        let known = note.as_ref().and_then(|note| cache.note(note));
+        let known = known.as_deref().and_then(|known| known.split_once('\n'));
+        if let Some((program, version)) = known.filter(|(program, _)| Path::new(program).is_file()) {
+            return Ok(Rustc { path: program.into(), version: version.to_owned(), limit });
         }
-        let command = || {
-            let mut command = Command::new(&path);
-            command.arg("-vV");
-            command
-        };
-        let answer = match process::run(&command, limit.min(VERSION_TIMEOUT)) {
-            Ok(Finished { status, stdout, .. }) if status.success() => {
-                Ok(String::from_utf8_lossy(&stdout).into_owned())
-            }
-            Ok(Finished { status, .. }) => Err(status.to_string()),
-            Err(failure) => Err(failure.to_string()),
-        };
         let refused = |reason| NativeError::NoCompiler { looked: format!("`{} -vV` ({reason})", path.display()) };
-        let version = answer.map_err(refused)?;
-        if let Some(note) = note {
-            cache.keep_note(&note, &version);
+        let version = answer(&path, &["-vV"], limit).map_err(refused)?;
+        let path = chosen(&path, limit).unwrap_or(path);
+        if let (Some(note), Some(program)) = (note, path.to_str()) {
+            cache.keep_note(&note, &format!("{program}\n{version}"));
         }
         Ok(Rustc { path, version, limit })
     }
@@ -149,6 +160,9 @@ impl Rustc {
             Part::Kernels => vec!["--crate-type=cdylib".into(), "--crate-name=spc_kernel".into()],
             Part::Helpers => vec!["--crate-type=rlib".into(), format!("--crate-name={HELPERS}").into()],
         };
+        if part == Part::Helpers {
+            arguments.extend(HELPERS_IN_PARTS.map(OsString::from));
+        }
         if let Some(helpers) = helpers {
             let mut named = OsString::from(format!("{HELPERS}="));
             named.push(helpers);
@@ -179,6 +193,9 @@ impl Rustc {
         let command = || {
             let mut command = Command::new(&self.path);
             command.args(build.flags()).args(more).args(arguments);
+            if more.iter().any(|flag| flag.starts_with("-Z")) {
+                command.env(UNSTABLE.0, UNSTABLE.1);
+            }
             // What it leaves when it is killed is removed with the folder.
             for name in ["TMPDIR", "TMP", "TEMP"] {
                 command.env(name, workshop.folder());
@@ -196,6 +213,31 @@ impl Rustc {
     fn refused(&self, output: String) -> NativeError {
         NativeError::Compile { compiler: self.path.clone(), output: output.trim_end().to_owned() }
     }
+}
+
+/// What a compiler says of itself.
+fn answer(path: &Path, question: &[&str], limit: Duration) -> Result<String, String> {
+    let command = || {
+        let mut command = Command::new(path);
+        command.args(question);
+        command
+    };
+    match process::run(&command, limit.min(VERSION_TIMEOUT)) {
+        Ok(Finished { status, stdout, .. }) if status.success() => Ok(String::from_utf8_lossy(&stdout).into_owned()),
+        Ok(Finished { status, .. }) => Err(status.to_string()),
+        Err(failure) => Err(failure.to_string()),
+    }
+}
+
+/// The compiler that `rustup` chooses, where it is behind a path: to choose takes it as long as a compiler takes to read a kernel.
+fn chosen(path: &Path, limit: Duration) -> Option<PathBuf> {
+    let program = path.canonicalize().ok()?;
+    if program.file_stem()? != "rustup" {
+        return None;
+    }
+    let root = answer(path, &["--print", "sysroot"], limit).ok()?;
+    let compiler = Path::new(root.trim_end()).join("bin").join(format!("rustc{}", env::consts::EXE_SUFFIX));
+    compiler.is_file().then_some(compiler)
 }
 
 /// How long the compiler may take.
@@ -229,6 +271,7 @@ fn identity(path: &Path) -> Option<String> {
     hash.write(path.as_os_str().as_encoded_bytes());
     hash.write(&changed.as_nanos().to_le_bytes());
     hash.write(&metadata.len().to_le_bytes());
+    hash.write(env::var_os("RUSTUP_TOOLCHAIN").unwrap_or_default().as_encoded_bytes());
     Some(hash.to_string())
 }
 

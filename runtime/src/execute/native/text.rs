@@ -20,6 +20,7 @@ pub(super) const VERSION: &str = "spc_kernel_version";
 const ABI: &str = include_str!("abi.rs");
 pub(super) const COMPLEX: &str = include_str!("complex.rs");
 const LIBRARY: &str = include_str!("library.rs");
+const READY: &str = include_str!("ready.rs");
 
 /// The crate that all kernels use.
 pub(super) const HELPERS: &str = "spc_helpers";
@@ -83,6 +84,10 @@ pub mod library {{
 
 pub mod abi {{
 {ABI}
+}}
+
+pub mod ready {{
+{READY}
 }}
 "#
         )

@@ -40,7 +40,7 @@ use super::planning;
 use super::tuned::Sizes;
 use super::{
     Backend, Chain, Error, Kernel, NativeError, Outcome, Prepared, ProgramError, ResultMemory, Spent, StreamOptions,
-    Streamed, Way,
+    Streamed, Tier, Way,
 };
 use crate::tensor::AnyTensor;
 use spc_compiler::concrete::{self, Target, TensorKind};
@@ -194,6 +194,16 @@ impl Program {
     /// Why no code of a Rust compiler runs it, where something else does that nobody asked for.
     pub fn without_compiler(&self) -> Option<&NativeError> {
         self.kernel.without_compiler()
+    }
+
+    /// In which of the ways to run a kernel it runs.
+    pub fn tier(&self) -> Tier {
+        self.kernel.tier()
+    }
+
+    /// Why in that one.
+    pub fn tier_reason(&self) -> String {
+        self.kernel.tier_reason()
     }
 
     /// The inputs that were packed, converted or made up in the formats that the kernel declares.

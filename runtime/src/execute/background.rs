@@ -1,0 +1,102 @@
+//! Kernels that begin as machine code of the JIT, and go on as native code when the Rust compiler has made that in the background.
+//!
+//! ```text
+//! Kernel::compile ──▶ machine code ──calls──▶ …  │ later calls ──▶ native code
+//!                └──▶ a thread: the compiler ────┘
+//! ```
+//!
+//! A call that has begun ends as what it began as. When the last copy of the kernels is dropped, the compiler is stopped and its thread is
+//! waited for.
+
+use super::call::Call;
+use super::error::Error;
+use super::jit::JitKernel;
+use super::native::{NativeError, NativeKernel, cancellable};
+use super::tier::Tier;
+use spc_compiler::ir::{Kernel, Verified};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+type Compiled = OnceLock<Result<Vec<NativeKernel>, NativeError>>;
+
+/// A compiler at work.
+#[derive(Debug)]
+pub(super) struct Background {
+    compiled: Arc<Compiled>,
+    is_cancelled: Arc<AtomicBool>,
+    worker: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Background {
+    /// Has kernels compiled from their texts. Nothing where the system has no thread for it.
+    pub(super) fn begin(kernels: Vec<(Verified<Kernel>, String)>) -> Option<Arc<Background>> {
+        let (compiled, is_cancelled) = (Arc::new(Compiled::new()), Arc::new(AtomicBool::new(false)));
+        let (to, cancelled) = (Arc::clone(&compiled), Arc::clone(&is_cancelled));
+        let work = move || {
+            let named: Vec<(&str, &Kernel)> = kernels.iter().map(|(kernel, text)| (text.as_str(), &**kernel)).collect();
+            _ = to.set(cancellable(cancelled, || NativeKernel::compile_all(&named)));
+        };
+        let worker = thread::Builder::new().name("spc compiler".to_owned()).spawn(work).ok()?;
+        Some(Arc::new(Background { compiled, is_cancelled, worker: Mutex::new(Some(worker)) }))
+    }
+
+    fn wait(&self) {
+        let worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // What it panicked with it has said.
+        _ = worker.map(JoinHandle::join);
+    }
+}
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        self.is_cancelled.store(true, Ordering::Relaxed);
+        self.wait();
+    }
+}
+
+/// A kernel that changes.
+#[derive(Debug, Clone)]
+pub(super) struct ChangingKernel {
+    jit: JitKernel,
+    /// Which of those that are compiled it is.
+    place: usize,
+    background: Arc<Background>,
+}
+
+impl ChangingKernel {
+    pub(super) fn new(jit: JitKernel, place: usize, background: &Arc<Background>) -> Self {
+        Self { jit, place, background: Arc::clone(background) }
+    }
+
+    /// The native code, once it is there.
+    pub(super) fn native(&self) -> Option<&NativeKernel> {
+        self.background.compiled.get()?.as_ref().ok()?.get(self.place)
+    }
+
+    pub(super) fn tier(&self) -> Tier {
+        self.native().map_or(Tier::Jit, NativeKernel::tier)
+    }
+
+    /// What keeps it from being native code.
+    pub(super) fn obstacle(&self) -> Option<String> {
+        match self.background.compiled.get() {
+            None => Some("the Rust compiler is at work in the background".to_owned()),
+            Some(Err(error)) => Some(format!("the Rust compiler failed in the background: {error}")),
+            Some(Ok(_)) => None,
+        }
+    }
+
+    /// Waits until the compiler has ended.
+    pub(super) fn settle(&self) {
+        self.background.wait();
+    }
+
+    pub(super) fn run(&self, call: &mut Call<'_>) -> Result<Duration, Error> {
+        match self.native() {
+            Some(native) => native.run(call),
+            None => self.jit.run(call),
+        }
+    }
+}
