@@ -184,6 +184,7 @@ impl Run {
             plan: self.plan.planning(),
             memory: self.plan.memory,
             calls: Some(self.repeat.get()),
+            model: None,
         }
     }
 }
