@@ -33,10 +33,10 @@ use crate::ir::{
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Shares are as large as it takes to have so many of them, within [`SMALLEST`] and [`LARGEST`].
-const SHARES: u64 = 1 << 15;
+const SHARES: u64 = 1 << 13;
 
 /// The fewest entries of a share: fewer are not worth the search.
-const SMALLEST: u64 = 128;
+const SMALLEST: u64 = 32;
 
 /// The most entries of a share: more would leave the last ones alone on the device.
 pub(super) const LARGEST: u64 = 256;
