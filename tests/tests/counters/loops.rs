@@ -201,3 +201,29 @@ pub(super) fn every_entry_is_loaded_once() -> Result<(), Skip> {
     }
     Ok(())
 }
+
+/// A matrix of 5000 rows of which all but every thousandth are empty, and one row of 400 entries.
+pub(super) fn runs_of_empty_rows_are_one_search() -> Result<(), Skip> {
+    let predictions = model("h100")?;
+    let places: Vec<(usize, usize)> =
+        (0..400).map(|j| (2500, j)).chain((0..5).map(|row| (1000 * row, 7 * row))).collect();
+    let indices = [0, 1].map(|mode| {
+        let of_mode = places.iter().map(|&(i, j)| [i, j][mode] as u32);
+        Indices::U32(of_mode.collect())
+    });
+    let values = (0..places.len()).map(|place| place as f64 + 1.0).collect();
+    let entries = Coordinates { shape: vec![5000, 400], shape_is_stated: true, indices: indices.into(), values };
+    let made = run(KERNELS[0], &entries, &options(&predictions));
+    let predicted = predictions.take();
+    let truth =
+        run(KERNELS[0], &entries, &ProgramOptions { backend: Some(Backend::Interpreter), ..Default::default() });
+    let [made, truth] = [made, truth].map(|outcome| outcome.outputs[0].1.to_coordinates::<f64>().unwrap());
+    for (made, expected) in made.values.iter().zip(&truth.values) {
+        assert!((made - expected).abs() <= 1e-9 * expected.abs().max(1.0), "{made} {expected}");
+    }
+    let launch = predicted.launches.iter().find(|launch| !launch.is_once).expect("it was launched");
+    assert!(launch.counts.sites_of("y", Kind::Atomic).next().is_some(), "shares of entries are what runs");
+    let runs: u64 = launch.counts.sites_of("A2_pos", Kind::Load).map(|site| site.runs).sum();
+    assert!(runs < 1000, "{runs} loads of positions, for 5000 rows of which 6 have entries");
+    Ok(())
+}

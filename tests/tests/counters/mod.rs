@@ -220,6 +220,7 @@ fn an_access_beyond_arrays_is_told() -> Result<(), Skip> {
 use loops::{
     a_product_with_a_vector_touches_what_its_loops_say, every_entry_is_loaded_once,
     results_are_those_of_the_interpreter_and_counts_hold_together, rows_of_factors_are_whole_sectors,
+    runs_of_empty_rows_are_one_search,
 };
 use predictions::{
     entries_win_where_few_rows_have_most, rows_win_where_they_are_even, streams_move_what_memory_does,
@@ -238,6 +239,7 @@ spc_tests::tests! {
     a_product_with_a_vector_touches_what_its_loops_say,
     rows_of_factors_are_whole_sectors,
     every_entry_is_loaded_once,
+    runs_of_empty_rows_are_one_search,
     rows_win_where_they_are_even,
     entries_win_where_few_rows_have_most,
     [whole] walks_through_empty_rows_are_seen,
