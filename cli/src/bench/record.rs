@@ -121,6 +121,8 @@ impl fmt::Display for Refused {
 pub(crate) struct Tuning {
     pub(crate) case: Case,
     pub(crate) tuned: Tuned,
+    /// Whether a model says so, and nothing was measured.
+    pub(crate) is_predicted: bool,
 }
 
 /// What was found out of a line of many factors.

@@ -147,7 +147,7 @@ impl Measuring<'_> {
         let (program, tuned) = spc::parallel::with_threads(self.machine.threads(), on_threads)
             .map_err(|error| ProgramTrouble::Threads(error.to_string()))?
             .map_err(ProgramTrouble::Program)?;
-        tunings.push(Tuning { case, tuned });
+        tunings.push(Tuning { case, tuned, is_predicted: self.model.is_some() });
         Ok(program)
     }
 

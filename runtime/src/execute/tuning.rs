@@ -37,6 +37,8 @@ pub struct Tuned {
 /// Measures the schedules that a kernel could have, `budget` each about, and remembers the fastest for kernels like this, with
 /// operands like these, on as many threads. Programs that are made with [`ProgramOptions::tuned`] have it from then on.
 ///
+/// Where times are predicted ([`ProgramOptions`]), each schedule runs once, and nothing is remembered.
+///
 /// A kernel that has a schedule of its own keeps that, and one of several statements, or with an input in parts, the default.
 ///
 /// # Errors
@@ -82,7 +84,7 @@ pub fn tune(
     let tried: Vec<(Schedule, Duration)> = tried.into_iter().map(|(schedule, time, _)| (schedule, time)).collect();
     let is_worth = |(_, time): &&(Schedule, Duration)| time.as_secs_f64() <= WORTH * plain_time.as_secs_f64();
     let best = tried.first().filter(is_worth).cloned();
-    if kernel.schedule.is_none() {
+    if kernel.schedule.is_none() && !options.is_predicted() {
         let place = key(whole, plain.sizes(), &options);
         Memory::of_environment().keep(whole, &place, best.as_ref().map(|(schedule, _)| schedule));
     }
