@@ -3,7 +3,8 @@
 use super::cache::Cache;
 use super::counts::Counts;
 use super::description::Description;
-use super::library::{Library, ModelError, Tracing};
+use super::error::ModelError;
+use super::library::{Library, Tracing};
 use super::loads::loads_in_flight;
 use super::log::{PredictedLaunch, Predictions, Touched};
 use super::occupancy::{Occupancy, Taken};

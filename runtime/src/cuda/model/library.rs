@@ -1,6 +1,7 @@
 //! A module as a library of the processor that counts what it does.
 
 use super::counts::{BlockCount, Counts, Kind, Site, Totals};
+use super::error::ModelError;
 use crate::execute::cache::{Cache, Workshop};
 use crate::execute::device::Grid;
 use crate::execute::hash::Fnv128;
@@ -38,37 +39,6 @@ const WATCHED: [&str; 8] = [
     "--param=tsan-distinguish-volatile=1",
     "-fsanitize-coverage=trace-pc",
 ];
-
-/// Why nothing can be predicted.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ModelError {
-    /// There is no compiler.
-    #[error("to count what a GPU would do, `g++` is needed, and it was not found")]
-    NoCompiler,
-    /// It refuses the text.
-    #[error("g++ refuses the kernel:\n{0}")]
-    Compile(String),
-    /// A file can't be written, or the library can't be loaded.
-    #[error("the counting kernel can't be kept or loaded: {0}")]
-    File(String),
-    /// The kernel has what can't run on a GPU.
-    #[error("`{kernel}` can't run on a GPU: {what}; {help}")]
-    Refused {
-        /// The kernel.
-        kernel: String,
-        /// What it has.
-        what: String,
-        /// What to do about it.
-        help: String,
-    },
-}
-
-impl From<std::io::Error> for ModelError {
-    fn from(error: std::io::Error) -> Self {
-        Self::File(error.to_string())
-    }
-}
 
 /// How `runtime.cpp` launches; the same fields in the same order.
 #[repr(C)]

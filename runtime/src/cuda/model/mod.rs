@@ -37,6 +37,7 @@ mod cache;
 mod counted;
 mod counts;
 mod description;
+mod error;
 mod library;
 mod loads;
 mod log;
@@ -48,7 +49,8 @@ pub use cache::Cache;
 pub use counted::Counted;
 pub use counts::{Counts, Kind, Site, Totals};
 pub use description::{Description, DescriptionError, NAMES};
-pub use library::ModelError;
+pub use error::ModelError;
+
 pub use log::{Predicted, PredictedLaunch, Predictions, Touched};
 pub use occupancy::{Occupancy, Taken};
 pub use predict::{Limit, Time};
