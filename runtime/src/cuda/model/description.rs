@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(with("clock_ghz = 1.755", "clock_ghz = -1"), "line 5: `-1` is no number above zero");
         assert_eq!(with("clock_ghz = 1.755", "clock 1.755"), "line 5: it is no `property = value`");
         assert_eq!(with("warps = 64", ""), "it does not say `warps`");
-        assert_eq!(with("warps = 64", "warps = 64\ncolour = 3"), "line 17: nothing is known of `colour`");
-        assert_eq!(with("warps = 64", "warps = 64\nwarps = 64"), "line 17: this property was given before");
+        assert_eq!(with("warps = 64", "warps = 64\ncolour = 3"), "line 16: nothing is known of `colour`");
+        assert_eq!(with("warps = 64", "warps = 64\nwarps = 64"), "line 16: this property was given before");
     }
 }
