@@ -7,12 +7,14 @@ use crate::failure::{Failure, note};
 use crate::files::InputKind;
 use crate::output;
 use crate::planning::{self, PlanArguments};
+use crate::predicted::{self, predictions};
 use crate::progress::Progress;
-use crate::run::{Given, load, open, read, refuse};
+use crate::run::{Given, load, of_backend, open, read, refuse};
 use crate::settings;
 use crate::source::Source;
 use clap::Args;
 use serde_json::json;
+use spc::cuda::model::Predictions;
 use spc::execute::{Backend, Chain, Program, ProgramOptions, Tier, with_stack_for};
 use spc_compiler::concrete;
 use spc_compiler::diagnostics::{self, Code};
@@ -64,6 +66,12 @@ pub(crate) struct Explain {
     repeat: NonZeroUsize,
     #[command(flatten)]
     plan: PlanArguments,
+    /// With `--target cuda` and inputs: run the kernel on the processor, and count what a GPU would do, access by access
+    #[arg(long, requires = "inputs")]
+    counters: bool,
+    /// With `--counters`, the GPU: h100, h200, a100, v100, or a file that describes one
+    #[arg(long, value_name = "GPU|FILE", default_value = "h100")]
+    model: String,
 }
 
 impl Explain {
@@ -74,6 +82,9 @@ impl Explain {
         }
         if is_like_a_word(&target) {
             return output::explain(&word(&target)?);
+        }
+        if self.counters && self.backend != Target::Cuda {
+            return Err(Failure::usage("`--counters` are those of a GPU: add `--target cuda`"));
         }
         let Self { formats, named, kernel, strict, inputs, .. } = self;
         let arguments = KernelArguments { program: target, formats, named, kernel, strict };
@@ -88,6 +99,9 @@ impl Explain {
             deterministic: self.deterministic,
             plan: self.plan,
         };
+        if self.counters {
+            return asked.counters(source.single()?, given, &source, &predictions(&self.model)?);
+        }
         let mut plans: Vec<(&notation::Kernel, Option<(Planned, Facts)>)> = Vec::new();
         let mut tier_by_data = None;
         if given.is_empty() {
@@ -144,6 +158,38 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
+    /// Runs a kernel by a model of a GPU, and prints what that counts and predicts.
+    fn counters(
+        &self,
+        kernel: &notation::Kernel,
+        given: Vec<Given>,
+        source: &Source,
+        model: &Predictions,
+    ) -> Result<(), Failure> {
+        let progress = Progress::new("reading");
+        let operands = read(kernel, given, &progress)?;
+        progress.step("counting");
+        let options = ProgramOptions {
+            backend: Some(Backend::Cuda),
+            deterministic: self.deterministic,
+            plan: self.plan.planning(),
+            memory: self.plan.memory,
+            calls: Some(self.repeat),
+            model: Some(model.clone()),
+            ..ProgramOptions::default()
+        };
+        let program = Program::new(kernel, operands, self.dimensions, &options);
+        let program = program.map_err(|error| refuse(error, kernel, source))?;
+        program.wrong_hints().iter().for_each(note);
+        program.run(1).map_err(|error| of_backend(&error))?;
+        drop(progress);
+        let (predicted, gpu) = (model.take(), model.description());
+        match settings::json() {
+            true => output::print_json(json!({ "counters": predicted::as_json(&predicted, gpu) })),
+            false => output::print(&predicted::text(&predicted, gpu)),
+        }
+    }
+
     /// The plan for inputs, what is to be said of these, and in which way the kernel runs here.
     fn by_data(&self, kernel: &notation::Kernel, given: Vec<Given>, source: &Source) -> Result<ByData, Failure> {
         let operands = read(kernel, given, &Progress::new("reading"))?;

@@ -21,6 +21,7 @@ mod names;
 mod output;
 mod page;
 mod planning;
+mod predicted;
 mod progress;
 mod run;
 mod settings;

@@ -3,6 +3,7 @@
 mod complete_schedules;
 mod conformance;
 mod corpus;
+mod counters;
 mod cuda;
 mod decompositions;
 mod device;
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         complete_schedules::tests(suite);
         conformance::tests(suite);
         corpus::tests(suite);
+        counters::tests(suite);
         cuda::tests(suite);
         decompositions::tests(suite);
         device::tests(suite);

@@ -9,6 +9,7 @@ use crate::formats::parse_format;
 use crate::info::split_formats;
 use crate::names;
 use crate::progress::Progress;
+use spc::cuda::model::Predictions;
 use spc::execute::{Backend, Operand, Program, ProgramOptions, Uncompiled};
 use spc::measure::{Cache, Machine};
 use spc_compiler::format::Format;
@@ -35,6 +36,8 @@ pub(crate) struct Choices {
     deterministic: bool,
     /// What runs kernels.
     backend: Option<Backend>,
+    /// What predicts how long a GPU would take.
+    model: Option<Predictions>,
 }
 
 /// What kernels are measured on.
@@ -132,6 +135,7 @@ impl Choices {
             tune: false,
             deterministic: false,
             backend: None,
+            model: None,
         })
     }
 
@@ -148,6 +152,11 @@ impl Choices {
     /// The same, run by `backend` where one is said.
     pub(crate) fn run_by(self, backend: Option<Backend>) -> Self {
         Self { backend, ..self }
+    }
+
+    /// The same, predicted by a model where there is one.
+    pub(crate) fn predicted(self, model: Option<Predictions>) -> Self {
+        Self { model, ..self }
     }
 
     /// The same, where formats may be those that a program defines.
@@ -176,7 +185,8 @@ impl Choices {
                 progress.step(format!("{}: packing as {format}", data.name));
                 let (definitions, packed) = (&self.definitions, Vec::new());
                 let (deterministic, backend) = (self.deterministic, self.backend);
-                let options = ProgramOptions { deterministic, backend, ..ProgramOptions::default() };
+                let model = self.model.clone();
+                let options = ProgramOptions { deterministic, backend, model, ..ProgramOptions::default() };
                 let mut operands = Operands { data, format, definitions, element, options, packed };
                 let (mut batch, mut bytes) = (Vec::new(), 0);
                 for form in self.forms(data, format) {
@@ -277,7 +287,13 @@ impl Choices {
             if !sink.wants(&case) {
                 continue;
             }
-            let measuring = Measuring { budget: setting.budget, machine, caches: setting.caches };
+            let measuring = Measuring {
+                budget: setting.budget,
+                machine,
+                caches: setting.caches,
+                backend: self.backend,
+                model: self.model.as_ref(),
+            };
             let mut tuned = None;
             if self.tune {
                 let Prepared { kernel, inputs, dimensions, .. } = prepared;

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::run::of_backend;
+use spc::cuda::model::Description;
 use spc::execute::{Backend, Operand, Outcome, Program, ProgramError, ProgramOptions};
 use spc::measure::{Machine, Point, Summary};
 use spc_compiler::{notation, syntax};
@@ -26,6 +27,13 @@ pub(crate) fn machine() -> Result<(Machine, String), Failure> {
     let bandwidth = 2.0 * 8.0 * count as f64 / Summary::of(seconds(&outcome)).median.max(1e-9);
     let point = Point { footprint: 16 * count, triad: bandwidth, read: bandwidth, gather: [bandwidth; 3] };
     Ok((Machine::of_figures(1, vec![point], [f64::INFINITY; 2]), place))
+}
+
+/// A GPU as it is described: what is told of it is that its memory copies so much.
+pub(crate) fn described(gpu: &Description) -> Machine {
+    let bandwidth = gpu.bandwidth();
+    let point = Point { footprint: 16 * MANY, triad: bandwidth, read: bandwidth, gather: [bandwidth; 3] };
+    Machine::of_figures(1, vec![point], [f64::INFINITY; 2])
 }
 
 fn seconds(outcome: &Outcome) -> Vec<f64> {

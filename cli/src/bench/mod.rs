@@ -33,6 +33,7 @@ use crate::arguments::{KernelArguments, NamedFile, dimension, element, named_fil
 use crate::failure::{Failure, note};
 use crate::files::InputKind;
 use crate::output;
+use crate::predicted::predictions;
 use crate::progress::Progress;
 use crate::run::{BackendName, load, notes, open, read, refuse};
 use crate::{settings, threads};
@@ -42,6 +43,7 @@ use cases::{Choices, Setting};
 use clap::{Args, ValueEnum};
 use data::Data;
 use record::{Case, Findings, Refused};
+use spc::cuda::model::Predictions;
 use spc::execute::{Backend, Operand, Program, ProgramOptions, Way};
 use spc::io;
 use spc::measure::{Effort, Machine, caches};
@@ -100,8 +102,12 @@ pub(crate) struct Bench {
     #[arg(long = "dim", value_name = "INDEX=EXTENT", value_parser = dimension, requires = "expression")]
     dimensions: Vec<(String, usize)>,
     /// What runs the kernels; on a GPU the machine is what its memory does
-    #[arg(long, value_enum, conflicts_with_all = ["threads", "tune"])]
+    #[arg(long, value_enum, conflicts_with = "threads")]
     backend: Option<BackendName>,
+    /// With `--backend cuda`, run kernels on the processor and predict how long this GPU would take: h100, h200, a100, v100, or a file
+    /// that describes one
+    #[arg(long, value_name = "GPU|FILE", requires = "backend")]
+    model: Option<String>,
     /// How many seconds the runs of one kernel take together, about
     #[arg(long, value_name = "SECONDS", default_value_t = 0.5)]
     budget: f64,
@@ -179,9 +185,21 @@ impl Bench {
             return Err(Failure::usage("`--budget` is a number of seconds above 0, at most 3600"));
         }
         let baseline = self.baseline.as_deref().map(Baseline::read).transpose()?;
+        if self.model.is_some() && self.backend != Some(BackendName::Cuda) {
+            return Err(Failure::usage("`--model` predicts what a GPU does: with `--backend cuda`"));
+        }
+        if self.tune && self.backend == Some(BackendName::Interpreter) {
+            return Err(Failure::usage(
+                "schedules of the interpreter are not worth tuning: leave out `--backend` or `--tune`",
+            ));
+        }
+        if self.model.is_some() && self.wants_plans() {
+            return Err(Failure::usage("`plans` are measured: there is no `--model` of them"));
+        }
+        let model = self.model.as_deref().map(predictions).transpose()?;
         let peers = self.against.as_deref().map(Peers::read).transpose()?;
         let choices = match self.expression.is_none() && !self.wants_plans() {
-            true => Some(self.choices()?),
+            true => Some(self.choices()?.predicted(model.clone())),
             false => None,
         };
         let mut findings = Findings {
@@ -193,9 +211,9 @@ impl Bench {
             plans: vec![],
         };
         match &choices {
-            Some(choices) => self.suite(choices, &mut findings)?,
+            Some(choices) => self.suite(choices, model.as_ref(), &mut findings)?,
             None if self.wants_plans() => self.plans(&mut findings)?,
-            None => self.measure_expression(&mut findings)?,
+            None => self.measure_expression(model, &mut findings)?,
         }
         self.write(&findings, baseline.as_ref())?;
         if let Some(peers) = peers.filter(|_| !settings::json()) {
@@ -228,7 +246,12 @@ impl Bench {
     }
 
     /// What is measured on: the processor with each number of threads, or a GPU.
-    fn machines(&self) -> Result<Vec<Machine>, Failure> {
+    fn machines(&self, model: Option<&Predictions>) -> Result<Vec<Machine>, Failure> {
+        if let Some(model) = model {
+            let gpu = model.description();
+            note(format!("times are predicted for {} by a model: nothing is measured on a GPU", gpu.name));
+            return Ok(vec![device::described(gpu)]);
+        }
         if self.backend == Some(BackendName::Cuda) {
             let (machine, place) = device::machine()?;
             if place.contains("Emulation") {
@@ -241,7 +264,7 @@ impl Bench {
         machines(if numbers.is_empty() { &[0] } else { &numbers }, look)
     }
 
-    fn suite(&self, choices: &Choices, findings: &mut Findings) -> Result<(), Failure> {
+    fn suite(&self, choices: &Choices, model: Option<&Predictions>, findings: &mut Findings) -> Result<(), Failure> {
         let generated: &[&str] = match self.quick {
             true => &["irrS:0.05", "kronecker:20000x20000:200000"],
             false => &["regS", "irrS", "irr2S4d", "kronecker:100000x100000:1000000"],
@@ -252,7 +275,7 @@ impl Bench {
         }
         // What is wrong with them is told before the machine is measured.
         tensors.iter().try_for_each(|tensor| data::check(tensor))?;
-        findings.machines = self.machines()?;
+        findings.machines = self.machines(model)?;
         let (machines, caches) = (findings.machines.clone(), findings.caches.clone());
         for tensor in tensors {
             let progress = Progress::new(format!("reading {}", tensor.display()));
@@ -271,7 +294,7 @@ impl Bench {
         Err(refused.fold(Failure::refused("there is nothing left to measure"), Failure::help))
     }
 
-    fn measure_expression(&self, findings: &mut Findings) -> Result<(), Failure> {
+    fn measure_expression(&self, model: Option<Predictions>, findings: &mut Findings) -> Result<(), Failure> {
         let formats = self.formats.iter().map(|format| named_format(format)).collect::<Result<Vec<_>, _>>();
         let formats = formats.map_err(|error| Failure::usage(format!("`--format` with `--expression`: {error}")))?;
         let kernel = match &self.kernels[..] {
@@ -290,10 +313,10 @@ impl Bench {
         let read_time = start.elapsed();
         progress.step("packing and compiling");
         let (deterministic, backend) = (self.deterministic, self.backend.map(Backend::from));
-        let options = ProgramOptions { deterministic, backend, ..ProgramOptions::default() };
+        let options = ProgramOptions { deterministic, backend, model: model.clone(), ..ProgramOptions::default() };
         let program = Program::new(kernel, operands, &self.dimensions, &options)
             .map_err(|error| refuse(error, kernel, &source))?;
-        findings.machines = self.machines()?;
+        findings.machines = self.machines(model.as_ref())?;
         let sparse = || program.inputs().filter(|(_, tensor)| !tensor.format().is_dense());
         let format_of = |name: &str| kernel.tensors.iter().find(|tensor| tensor.name == name)?.format_name.clone();
         let stored = |(name, tensor): (&str, &AnyTensor)| {
@@ -316,7 +339,13 @@ impl Bench {
             };
             let shape = first.map_or_else(Vec::new, |(_, tensor)| tensor.shape().to_vec());
             let nnz = first.map_or(0, |(_, tensor)| tensor.nnz());
-            let measuring = Measuring { budget: self.budget(), machine: &machine, caches: &findings.caches };
+            let measuring = Measuring {
+                budget: self.budget(),
+                machine: &machine,
+                caches: &findings.caches,
+                backend,
+                model: model.as_ref(),
+            };
             let mut tuned = None;
             if self.tune {
                 progress.step(format!("tuning on {} threads", machine.threads()));

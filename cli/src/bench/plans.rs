@@ -56,7 +56,7 @@ impl Bench {
     pub(super) fn plans(&self, findings: &mut Findings) -> Result<(), Failure> {
         let lines = self.lines()?;
         let given = self.data_of_plans()?;
-        findings.machines = self.machines()?;
+        findings.machines = self.machines(None)?;
         let progress = Progress::new("measuring plans");
         let mut loaded: Vec<(&str, Data)> = Vec::new();
         for line in &lines {
@@ -75,7 +75,13 @@ impl Bench {
             };
             for machine in findings.machines.clone() {
                 progress.step(format!("{} on {} threads", line.kernel.name, machine.threads()));
-                let measuring = Measuring { budget: self.budget(), machine: &machine, caches: &findings.caches };
+                let measuring = Measuring {
+                    budget: self.budget(),
+                    machine: &machine,
+                    caches: &findings.caches,
+                    backend: None,
+                    model: None,
+                };
                 let (compared, records) = line.measure(&inputs, data, &measuring)?;
                 findings.records.extend(records);
                 findings.plans.push(compared);

@@ -1,6 +1,8 @@
 //! What was measured.
 
+use crate::predicted::as_json;
 use serde_json::{Map, Value, json};
+use spc::cuda::model::{Description, Limit, Predicted};
 use spc::execute::{Around, Tuned};
 use spc::measure::{Cache, Machine, Summary};
 use spc_compiler::model::Model;
@@ -32,6 +34,23 @@ pub(crate) struct Record {
     pub(crate) estimate: Option<Estimate>,
     /// The sum of the stored values of all results.
     pub(crate) checksum: f64,
+    /// Where the time is predicted: of what.
+    pub(crate) foreseen: Option<Foreseen>,
+}
+
+/// What a model of a GPU says of a kernel, which was not measured.
+#[derive(Debug, Clone)]
+pub(crate) struct Foreseen {
+    pub(crate) gpu: Description,
+    pub(crate) predicted: Predicted,
+}
+
+impl Foreseen {
+    /// What limits the launch that takes longest.
+    pub(crate) fn limit(&self) -> Option<Limit> {
+        let counted = self.predicted.launches.iter().filter(|launch| !launch.is_once);
+        Some(counted.max_by(|a, b| a.time.seconds.total_cmp(&b.time.seconds))?.time.limit)
+    }
 }
 
 /// What a time includes.
@@ -102,6 +121,8 @@ impl fmt::Display for Refused {
 pub(crate) struct Tuning {
     pub(crate) case: Case,
     pub(crate) tuned: Tuned,
+    /// Whether a model says so, and nothing was measured.
+    pub(crate) is_predicted: bool,
 }
 
 /// What was found out of a line of many factors.
@@ -208,6 +229,7 @@ impl Record {
             put("gbytes_per_second", json!(self.bandwidth().map(|rate| rate / 1e9)));
             put("roofline_share", json!(self.share()));
         }
+        put("predicted", json!(self.foreseen.as_ref().map(|foreseen| as_json(&foreseen.predicted, &foreseen.gpu))));
         put(
             "checksum",
             if self.checksum.is_finite() { json!(self.checksum) } else { json!(self.checksum.to_string()) },

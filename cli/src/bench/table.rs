@@ -4,6 +4,7 @@ use super::baseline::Baseline;
 use super::record::{Clock, Findings, Record};
 use super::{plans, tune};
 use crate::output::{self, bytes, digits};
+use crate::predicted::two_digits;
 use std::fmt::Write;
 
 /// The columns of the table.
@@ -46,6 +47,9 @@ pub(super) fn text(findings: &Findings, baseline: Option<&Baseline>) -> String {
         text.push_str(&output::table(&rows, LEFT));
     }
     text.push_str(NOTES);
+    if findings.records.iter().any(|record| record.foreseen.is_some()) {
+        text.push_str(FORESEEN);
+    }
     text.push_str(&tune::text(&findings.tunings));
     text.push_str(&plans::text(&findings.plans));
     text
@@ -56,6 +60,11 @@ kernel ms: the loops alone, median; spread: distance of the quartiles, as a part
 with checks, copies and what the result begins as, in ms; call: one that makes a new result, with memory for it;
 copies: what of a call sorts or converts operands before and results after, in ms; pack: storing the tensor in the format, once, in ms; GFLOP/s and GB/s by a model of what the loops compute and move;
 roofline: the least time by that model on this machine, as a part of the median; in: the cache that holds all operands
+";
+
+const FORESEEN: &str = "\
+predicted: by a model of a GPU that was not fitted to it, with what limits the longest launch; GB/s and roofline then follow from what is predicted,
+and nothing in this table was measured on a GPU: see docs/gpu-model.md
 ";
 
 fn machine(findings: &Findings) -> String {
@@ -71,7 +80,10 @@ fn machine(findings: &Findings) -> String {
             rows.push(row);
         }
     }
-    format!("this machine, GB/s\n{}", output::table(&rows, 0))
+    let described = findings.records.iter().find_map(|record| record.foreseen.as_ref());
+    let of =
+        described.map_or("this machine".to_owned(), |foreseen| format!("{} as it is described", foreseen.gpu.name));
+    format!("{of}, GB/s\n{}", output::table(&rows, 0))
 }
 
 /// The cells of a record, in the order of [`HEADS`].
@@ -83,9 +95,16 @@ pub(super) fn row(record: &Record) -> Vec<String> {
         Some(estimate) => estimate.fits.map_or_else(|| "memory".to_owned(), |level| format!("L{level}")),
     };
     let mut row = case.cells().to_vec();
+    let (time, spread) = match &record.foreseen {
+        None => (digits(record.times.median * 1e3), percent(Some(record.times.spread()))),
+        Some(foreseen) => {
+            let limit = foreseen.limit().map_or_else(String::new, |limit| format!(" ({limit})"));
+            (two_digits(record.times.median * 1e3), format!("predicted{limit}"))
+        }
+    };
     row.extend([
-        digits(record.times.median * 1e3),
-        percent(Some(record.times.spread())),
+        time,
+        spread,
         milliseconds(record.median(Clock::Into)),
         milliseconds(record.median(Clock::Call)),
         milliseconds(record.copies),

@@ -1,8 +1,9 @@
 //! One kernel, measured.
 
-use super::record::{Case, Estimate, Record, Tuning};
+use super::record::{Case, Estimate, Foreseen, Record, Tuning};
 use crate::failure::Failure;
-use spc::execute::{Around, Operand, Outcome, Program, ProgramError, ProgramOptions, ResultMemory, tune};
+use spc::cuda::model::Predictions;
+use spc::execute::{Around, Backend, Operand, Outcome, Program, ProgramError, ProgramOptions, ResultMemory, tune};
 use spc::measure::{Cache, Machine, Summary, sizes};
 use spc::tensor::AnyTensor;
 use spc_compiler::model::{Model, model};
@@ -45,6 +46,10 @@ pub(crate) struct Measuring<'a> {
     pub(crate) budget: Budget,
     pub(crate) machine: &'a Machine,
     pub(crate) caches: &'a [Cache],
+    /// What runs kernels whose schedules are tuned.
+    pub(crate) backend: Option<Backend>,
+    /// What predicts the time, where nothing is measured.
+    pub(crate) model: Option<&'a Predictions>,
 }
 
 /// What is known of a case before it is measured.
@@ -64,11 +69,17 @@ impl Measuring<'_> {
                 .map_err(|error| ProgramTrouble::Threads(error.to_string()))?
                 .map_err(ProgramTrouble::Program)
         };
+        if let Some(model) = self.model {
+            model.take();
+            let outcome = run(1)?;
+            let foreseen = Foreseen { gpu: model.description().clone(), predicted: model.take() };
+            return Ok(self.filled(program, subject, &outcome, outcome.run_times.clone(), [None; 2], Some(foreseen)));
+        }
         let once = run(2)?;
         let runs = self.budget.runs(once.run_times.last().copied().unwrap_or_default());
         // The first run of each call writes into memory that was not touched before.
         let outcome = run(runs + 1)?;
-        let times = Summary::of(outcome.run_times.iter().skip(1).map(Duration::as_secs_f64).collect());
+        let times = outcome.run_times.iter().skip(1).copied().collect();
         let calls = |memory: ResultMemory| -> Result<Option<Summary>, Failure> {
             let time = |count: usize| {
                 spc::parallel::with_threads(self.machine.threads(), || program.time_calls(memory, count))
@@ -79,16 +90,29 @@ impl Measuring<'_> {
             let times = time(self.budget.runs(first))?;
             Ok(times.map(|times| Summary::of(times.iter().map(Duration::as_secs_f64).collect())))
         };
-        let (into, call) = match self.budget.clocks {
-            Clocks::Kernel => (None, None),
-            Clocks::All => (calls(ResultMemory::Reused)?, calls(ResultMemory::New)?),
+        let whole = match self.budget.clocks {
+            Clocks::Kernel => [None, None],
+            Clocks::All => [calls(ResultMemory::Reused)?, calls(ResultMemory::New)?],
         };
-        Ok(Record {
+        Ok(self.filled(program, subject, &outcome, times, whole, None))
+    }
+
+    /// The record of an outcome.
+    fn filled(
+        &self,
+        program: &Program,
+        subject: Subject,
+        outcome: &Outcome,
+        times: Vec<Duration>,
+        [into, call]: [Option<Summary>; 2],
+        foreseen: Option<Foreseen>,
+    ) -> Record {
+        Record {
             case: subject.case,
             shape: subject.shape,
             nnz: subject.nnz,
             backend: program.backend().name(),
-            times,
+            times: Summary::of(times.iter().map(Duration::as_secs_f64).collect()),
             into,
             call,
             read: subject.read.as_secs_f64(),
@@ -96,9 +120,10 @@ impl Measuring<'_> {
             pack: subject.pack.as_secs_f64(),
             copies: copies(&outcome.around),
             around: outcome.around.clone(),
-            estimate: self.estimate(program, &outcome),
+            estimate: self.estimate(program, outcome),
             checksum: outcome.outputs.iter().map(|(_, tensor)| checksum(tensor)).sum(),
-        })
+            foreseen,
+        }
     }
 
     /// Measures other schedules of a kernel, and adds what all took to `tunings`; gives the kernel with the fastest, where that is
@@ -111,7 +136,7 @@ impl Measuring<'_> {
         case: Case,
         tunings: &mut Vec<Tuning>,
     ) -> Result<Option<Program>, Failure> {
-        let options = ProgramOptions::default();
+        let options = ProgramOptions { backend: self.backend, model: self.model.cloned(), ..ProgramOptions::default() };
         let on_threads = || {
             let tuned = tune(kernel, inputs, dimensions, &options, self.budget.time)?;
             let program = |(schedule, _): &(Schedule, Duration)| {
@@ -122,7 +147,7 @@ impl Measuring<'_> {
         let (program, tuned) = spc::parallel::with_threads(self.machine.threads(), on_threads)
             .map_err(|error| ProgramTrouble::Threads(error.to_string()))?
             .map_err(ProgramTrouble::Program)?;
-        tunings.push(Tuning { case, tuned });
+        tunings.push(Tuning { case, tuned, is_predicted: self.model.is_some() });
         Ok(program)
     }
 

@@ -16,9 +16,14 @@ pub(super) fn text(tunings: &[Tuning]) -> String {
     }
     let heads = ["kernel", "mode", "format", "rank", "type", "threads", "schedule", "ms", ""];
     let mut rows = vec![heads.map(str::to_owned).to_vec()];
-    for Tuning { case, tuned } in tunings {
+    for Tuning { case, tuned, is_predicted } in tunings {
         let mut row = |schedule: String, milliseconds: f64, is_best: bool| {
-            let remark = if is_best { "remembered" } else { "" };
+            let remark = match (is_best, is_predicted) {
+                (true, false) => "remembered",
+                (true, true) => "predicted, the best",
+                (false, false) => "",
+                (false, true) => "predicted",
+            };
             let mut cells = case.cells().to_vec();
             cells.extend([schedule, digits(milliseconds), remark.to_owned()]);
             rows.push(cells);
@@ -41,6 +46,7 @@ impl Tuning {
     /// All that was tried.
     pub(super) fn as_json(&self) -> Value {
         let Tuned { plain, tried, best } = &self.tuned;
+        let is_predicted = self.is_predicted;
         let milliseconds = |time: &std::time::Duration| time.as_secs_f64() * 1e3;
         let tried: Vec<Value> = tried
             .iter()
@@ -48,6 +54,7 @@ impl Tuning {
             .collect();
         let mut map = self.case.as_json();
         map.insert("default_ms".to_owned(), json!(milliseconds(plain)));
+        map.insert("predicted".to_owned(), json!(is_predicted));
         map.insert("tried".to_owned(), json!(tried));
         map.insert("best".to_owned(), json!(best.as_ref().map(|(schedule, _)| on_one_line(schedule))));
         Value::Object(map)

@@ -186,6 +186,7 @@ impl Run {
             plan: self.plan.planning(),
             memory: self.plan.memory,
             calls: Some(self.repeat.get()),
+            model: None,
         }
     }
 }

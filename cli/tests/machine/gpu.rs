@@ -77,4 +77,50 @@ fn a_suite_runs_on_a_gpu() -> Result<(), Skip> {
     Ok(())
 }
 
-spc_tests::tests! { a_kernel_runs_on_a_gpu, a_suite_runs_on_a_gpu }
+/// No driver is there, nor a GPU: what a model says of one.
+fn a_gpu_is_predicted() -> Result<(), Skip> {
+    std::process::Command::new("g++").arg("--version").output().map_err(|_| Skip::without_cpp())?;
+    let folder = tempfile::tempdir().expect("a folder");
+    let spc = |arguments: &[&str]| -> Output {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_spc"));
+        command.current_dir(folder.path()).args(arguments).env("SPC_CACHE", folder.path().join("cache"));
+        command.env_remove("SPC_NVRTC").output().unwrap()
+    };
+    let generate = ["generate", "uniform", "--shape", "60x70", "--nnz", "500", "--output", "a.mtx"];
+    assert!(spc(&generate).status.success());
+    let explain = ["explain", SPMV, "-f", "A=csr", "-i", "A=a.mtx", "-i", "x=ones", "--counters"];
+    let output = spc(&[&explain[..], &["--target", "cuda", "--model", "h200"]].concat());
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{output:?}");
+    assert_has(&said, &["predicted for H200", "nothing was measured on a GPU", "limited by", "A_vals", "load 8"]);
+    let output = spc(&[&explain[..], &["--target", "cuda", "--json"]].concat());
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let launches = json["counters"]["launches"].as_array().unwrap_or_else(|| panic!("{json}"));
+    let of_values = |site: &&serde_json::Value| site["array"] == "A_vals" && site["access"] == "load";
+    let sites = launches.iter().flat_map(|launch| launch["sites"].as_array().unwrap());
+    assert_eq!(sites.filter(of_values).map(|site| site["useful_bytes"].as_u64().unwrap()).sum::<u64>(), 8 * 500);
+
+    let bench = ["bench", "a.mtx", "--kernel", "spmv", "--format", "csr", "--quick", "--backend", "cuda", "--model"];
+    let output = spc(&[&bench[..], &["a100"]].concat());
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_has(&said, &["A100 SXM 80 GB as it is described", "predicted (", "nothing in this table was measured"]);
+    let output = spc(&[&bench[..], &["a100", "--json"]].concat());
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let record = &json["records"][0];
+    assert_eq!((&record["predicted"]["gpu"], &record["runs"]), (&"A100 SXM 80 GB".into(), &1.into()), "{record}");
+    assert_eq!(record["predicted"]["predicted_ms"].as_f64().is_some_and(|time| time > 0.0), true, "{record}");
+
+    std::fs::write(folder.path().join("mine.gpu"), "name = mine\nwarps = many\n").expect("a file");
+    let refused = |arguments: &[&str], part: &str| {
+        let output = spc(arguments);
+        assert_has(&String::from_utf8_lossy(&output.stderr), &[part]);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+    };
+    refused(&[&bench[..], &["gtx"]].concat(), "there is no GPU `gtx`");
+    refused(&[&bench[..], &["mine.gpu"]].concat(), "it does not say `architecture`");
+    refused(&["bench", "a.mtx", "--backend", "native", "--model", "h100"], "with `--backend cuda`");
+    refused(&explain, "add `--target cuda`");
+    Ok(())
+}
+
+spc_tests::tests! { a_kernel_runs_on_a_gpu, a_suite_runs_on_a_gpu, a_gpu_is_predicted }

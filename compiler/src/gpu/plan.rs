@@ -331,9 +331,12 @@ pub const TEAM_BLOCK: u64 = 256;
 /// The number of threads of a block, where nothing is said against it.
 pub const BLOCK: u64 = 128;
 
-/// How many threads a multiprocessor is to have at a time, at least: so many leave each 128 registers. Where nothing is said,
-/// compilers spill some to have more threads yet.
-const RESIDENT: u64 = 512;
+/// How many threads a multiprocessor is to have at a time, at least: so many leave each 64 registers, which hides more of what memory takes than
+/// as many loads as fit into 128 of fewer threads.
+const RESIDENT: u64 = 1024;
+
+/// How many iterations of a loop that a group of lanes shares out are written one behind the other: their loads are then under way together.
+pub(crate) const UNROLLED: u64 = 4;
 
 /// The most threads that have memory of their own: as many as the largest devices run at a time.
 pub const WORKERS: u64 = 1 << 18;

@@ -31,11 +31,13 @@
 //! | `sorted_terms`, `row_bins` (with `hash_accumulator`, `key_bounds`), `counted`, `nonzeros`, `boundary_segments`, `warp_scan`, `places` | strategies |
 //! | `shared_tiles` | shared-memory privatization of what a strategy launches |
 //! | `work_item` (with `lanes`, `register_values`, `warp_per_row`) | who works at one place |
+//! | `empty_rows` | runs of empty rows in a share are one search |
 //! | `grid`, `children`, `privatized`, `ordered`, `once` | what launches have in common |
 
 mod boundary_segments;
 mod children;
 mod counted;
+mod empty_rows;
 mod grid;
 mod hash_accumulator;
 mod key_bounds;

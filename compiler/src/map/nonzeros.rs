@@ -33,7 +33,7 @@ use crate::ir::{
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Shares are as large as it takes to have so many of them, within [`SMALLEST`] and [`LARGEST`].
-const SHARES: u64 = 1 << 15;
+const SHARES: u64 = 1 << 13;
 
 /// The fewest entries of a share: fewer are not worth the search.
 const SMALLEST: u64 = 32;
@@ -101,6 +101,7 @@ impl Builder {
         let count = end.clone().minus(begin.clone());
         let (ordered, updated) = self.borders(parallel);
         let Cut { team, body, atomic, copied, is_apart } = self.cut(parallel, &ordered, &updated);
+        let body = super::empty_rows::skipped(&mut self.module.kernel, body);
         let size = self.module.kernel.declare_index("size");
         let bounded = ordered.iter().chain(&updated).filter(|_| is_apart);
         let mut body = self.begun(parallel, size, &end, body, bounded);

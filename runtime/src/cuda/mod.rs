@@ -7,6 +7,7 @@
 //! | `cubin` | keeps machine code on disk |
 //! | `driver` | finds the driver, and what it says against something |
 //! | `gpu` | a GPU, and its streams as [`Device`](crate::execute::device::Device)s: memory, copies, functions, events |
+//! | [`model`] | what a GPU would do, counted and predicted without one |
 //!
 //! Neither library is linked: both are looked for when they are asked for, and are an error with its remedy where they are
 //! missing. [`Backend::Cuda`](crate::execute::Backend::Cuda) runs a program on the first GPU.
@@ -29,6 +30,7 @@ mod cubin;
 mod driver;
 mod error;
 mod gpu;
+pub mod model;
 mod nvrtc;
 mod usage;
 

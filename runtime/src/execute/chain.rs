@@ -102,6 +102,23 @@ impl Chain {
         Ok(Self::of_links(program, program.kernels.iter().map(link).collect::<Result<_, Error>>()?))
     }
 
+    /// A program whose runs a model of a GPU predicts. It should have been scheduled for a GPU.
+    ///
+    /// # Errors
+    /// When a kernel has what can't run there, or there is no `g++`.
+    #[cfg(feature = "cuda")]
+    pub fn by_model(
+        program: &Program,
+        options: backend::cuda::Options,
+        model: &crate::cuda::model::Predictions,
+    ) -> Result<Self, Error> {
+        let link = |compiled: &spc_compiler::Compiled| {
+            let kernel = crate::cuda::model::Counted::kernel(&compiled.kernel, options, model)?;
+            Ok(Executable::on_device(compiled.kernel.clone(), kernel))
+        };
+        Ok(Self::of_links(program, program.kernels.iter().map(link).collect::<Result<_, Error>>()?))
+    }
+
     /// Programs that run natively, compiled together: see [`NativeKernel::compile_many`](super::NativeKernel::compile_many). On a machine
     /// without a Rust compiler each runs as [`Chain::native_if_possible`] says.
     pub fn native_many(programs: &[&Program]) -> Vec<Result<(Self, Option<NativeError>), NativeError>> {

@@ -341,6 +341,10 @@ pub enum Error {
     #[cfg(feature = "cuda")]
     #[error(transparent)]
     Cuda(Box<crate::cuda::CudaError>),
+    /// What a GPU would do can't be counted.
+    #[cfg(feature = "cuda")]
+    #[error(transparent)]
+    Model(Box<crate::cuda::model::ModelError>),
     /// A kernel is to run on a GPU, and this program was built without that.
     #[error("`{kernel}` can't run on a GPU: the crate `spc` was built without its feature `cuda`")]
     NoCuda {
@@ -390,6 +394,13 @@ fn plain(value: &Literal) -> String {
         Literal::Float(_, value) => value.to_string(),
         Literal::Integer(ElementType::Bool, value) => (value != 0).to_string(),
         Literal::Integer(_, value) => value.to_string(),
+    }
+}
+
+#[cfg(feature = "cuda")]
+impl From<crate::cuda::model::ModelError> for Error {
+    fn from(error: crate::cuda::model::ModelError) -> Self {
+        Error::Model(Box::new(error))
     }
 }
 

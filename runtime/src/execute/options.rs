@@ -41,6 +41,9 @@ pub struct ProgramOptions {
     /// How often the kernel is expected to run on each set of inputs; once where nothing is said. What is made once for all of these
     /// runs, as a sorted copy of an operand, costs each of them less the more there are.
     pub calls: Option<usize>,
+    /// With [`Backend::Cuda`], the model of a GPU that kernels run by in place of one: times are predicted.
+    #[cfg(feature = "cuda")]
+    pub model: Option<crate::cuda::model::Predictions>,
 }
 
 /// What a kernel is computed by.
@@ -79,6 +82,14 @@ impl ProgramOptions {
         Facts { threads, memory, calls: self.calls.unwrap_or(1).max(1) as f64, ..facts }
     }
 
+    /// Whether times are predicted: every run then takes the same.
+    pub(super) fn is_predicted(&self) -> bool {
+        #[cfg(feature = "cuda")]
+        return self.model.is_some();
+        #[cfg(not(feature = "cuda"))]
+        false
+    }
+
     /// What loops are scheduled for.
     pub(super) fn target(&self) -> Target {
         if self.backend == Some(Backend::Cuda) { Target::Gpu } else { Target::Cpu }
@@ -95,6 +106,9 @@ pub(super) fn runner(
     match backend {
         #[cfg(feature = "cuda")]
         Backend::Cuda => {
+            if let Some(model) = &_options.model {
+                return Chain::by_model(compiled, _options.cuda(), model);
+            }
             let gpu = crate::cuda::Gpu::open(_options.device(_lane))?;
             Chain::on_gpu(compiled, &gpu.with_options(_options.cuda()))
         }

@@ -72,9 +72,9 @@ pub fn compile(programs: &[&Emulated]) -> Result<Arc<Emulation>, Skip> {
     Command::new("g++").arg("--version").output().map_err(|_| Skip::without_cpp())?;
     let folder = tempfile::tempdir().expect("there is room for temporary files");
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("files can be written");
-    write("device.h", include_str!("device.h"));
-    write("runtime.cpp", include_str!("runtime.cpp"));
-    write("races.inc", include_str!("races.inc"));
+    write("device.h", include_str!("../../../runtime/src/cuda/model/emulation/device.h"));
+    write("runtime.cpp", include_str!("../../../runtime/src/cuda/model/emulation/runtime.cpp"));
+    write("races.inc", include_str!("../../../runtime/src/cuda/model/emulation/races.inc"));
     // One file for each processor.
     let mut batches = vec![String::new(); 2];
     for (number, module) in programs.iter().flat_map(|program| &program.modules).enumerate() {

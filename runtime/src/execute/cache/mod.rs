@@ -374,13 +374,13 @@ fn written(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// A folder to compile in, which is this user's alone. It is removed with all that is left in it.
 #[derive(Debug)]
-pub(super) struct Workshop {
+pub(crate) struct Workshop {
     folder: PathBuf,
 }
 
 impl Workshop {
     /// One that is not in the cache.
-    pub(super) fn elsewhere() -> io::Result<Workshop> {
+    pub(crate) fn elsewhere() -> io::Result<Workshop> {
         let candidates = [env::temp_dir(), "/tmp".into(), "/var/tmp".into(), "/dev/shm".into()];
         let mut refused = io::Error::other("others can exchange what lies there");
         for folder in candidates.iter().filter_map(|folder| std::path::absolute(folder).ok()) {
@@ -406,7 +406,7 @@ impl Workshop {
         }
     }
 
-    pub(super) fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 

@@ -2,7 +2,7 @@
 
 use super::helpers::wrapping_name;
 use super::{Printer, element, type_name};
-use crate::gpu::plan::Group;
+use crate::gpu::plan::{Group, UNROLLED};
 use crate::gpu::rewrite::{updated, writes};
 use crate::ir::{BinaryOperator, Combine, Expr, ReduceOperator, Statement, Type};
 
@@ -123,6 +123,9 @@ impl Printer<'_> {
                     let once = self.namer.name(&format!("{name}_end"));
                     begin += &format!(", {once} = {end}");
                     end = once;
+                }
+                if group.is_some() {
+                    self.line(&format!("#pragma unroll {UNROLLED}"));
                 }
                 self.nest(&format!("for (u64 {name} = {begin}; {name} < {end}; {name}{step})"), |printer| {
                     printer.block(body);

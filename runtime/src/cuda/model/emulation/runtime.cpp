@@ -20,6 +20,10 @@ struct spc_cfg {            // mirrors the Rust #[repr(C)] struct
   uint64_t seed, first, last;
 };
 struct Blk; struct Warp;
+struct Fiber;
+#ifdef SPC_COUNT
+namespace count { static void merge(Warp*); static void sync(Fiber*, unsigned, void*); static void block_begin(Blk*); static void block_end(Blk*); static void together(Warp*, unsigned); static void barrier(); }
+#endif
 struct Fiber { spc_ctx c; Blk* b; Warp* w; void* sp; char* stk; unsigned lin, lane, mask; int op, src, line, pred; uint64_t val, out;
 #ifdef SPC_UCONTEXT
   ucontext_t uc;
@@ -85,12 +89,19 @@ static void go(Fiber* from, Fiber* to) {                   // from == null: from
 static void block_wait(Fiber* f) { Blk* b = f->b; Fiber* n = pick(b); if (n != f) go(f, n); }
 static void try_release_barrier(Blk* b) {
   if (!b->live || b->nbar != b->live) return;
-  b->nbar = 0; b->epoch++; 
+  b->nbar = 0; b->epoch++;
+#ifdef SPC_COUNT
+  count::barrier();
+  for (unsigned i = 0; i < b->nw; i++) count::merge(b->w + i);
+#endif
   for (unsigned i = 0; i < b->nw; i++) { b->w[i].runnable |= b->w[i].bar; b->w[i].bar = 0; b->w[i].clk++; }
   if (b->order != 2) b->cw = b->order ? b->nw - 1 : 0;
 }
 static void complete(Warp* w, unsigned mask, int op) {     // all live lanes of mask have arrived: compute every lane's result
   unsigned live = mask & w->live; uint64_t acc = 0; bool first = true;
+#ifdef SPC_COUNT
+  count::together(w, live);
+#endif
   w->clk++;
   for (unsigned m = live; m; m &= m - 1) {
     unsigned l = __builtin_ctz(m); Fiber* f = w->f + l; uint64_t v = f->val;
@@ -127,6 +138,9 @@ static bool group_ready(Warp* w, Fiber* f) {
 }
 extern "C" uint64_t spc_warp_op(unsigned mask, int op, uint64_t val, int src, int line) {
   Fiber* f = CUR; Warp* w = f->w; Blk* b = f->b;
+#ifdef SPC_COUNT
+  count::sync(f, mask, __builtin_return_address(0));
+#endif
   if (!((mask >> f->lane) & 1)) spc_fail(b, "line %d: thread %u calls a warp primitive whose mask %08x lacks its lane %u", line, f->lin, mask, f->lane);
   f->mask = mask; f->op = op; f->val = val; f->src = src; f->line = line; w->waiting |= 1u << f->lane;
   if (group_ready(w, f)) complete(w, mask, op);
@@ -154,6 +168,9 @@ static void fiber_main() {
     b->inv(b->args);
     if (*(uint64_t*)f->stk != 0x5eed5eed5eed5eedull) spc_fail(b, "thread %u overflowed its %d-byte stack", f->lin, (int)STK);
     w->live &= ~(1u << f->lane); b->live--;
+#ifdef SPC_COUNT
+    if (!w->live) count::merge(w);
+#endif
     if (w->waiting) for (unsigned m = w->waiting; m; m &= m - 1) { Fiber* g = w->f + __builtin_ctz(m);
       if ((b->flags & 2) && ((g->mask >> f->lane) & 1)) spc_fail(b, "line %d: mask %08x names lane %u, which has exited", g->line, g->mask, f->lane);
       if (group_ready(w, g)) { complete(w, g->mask, g->op); break; } }
@@ -167,6 +184,9 @@ static void fiber_main() {
     go(f, n);
   }
 }
+#ifdef SPC_COUNT
+#include "count.inc"
+#endif
 static int find_tls(dl_phdr_info* i, size_t, void* p) {
   Blk* b = (Blk*)p; bool mine = false; size_t n = 0;
   for (int k = 0; k < i->dlpi_phnum; k++) { auto& h = i->dlpi_phdr[k]; uintptr_t a = i->dlpi_addr + h.p_vaddr;
@@ -216,7 +236,13 @@ EXPORT int spc_run(void (*inv)(void**), void** args, const spc_cfg* g, char* err
 #endif
     }
     for (unsigned k = 0; k < b->nw; k++) { Warp* w = b->w + k; unsigned c = n - k * 32; w->f = fs + k * 32; w->live = w->runnable = c >= 32 ? ~0u : (1u << c) - 1; w->waiting = w->bar = 0; w->clk = 1; }
+#ifdef SPC_COUNT
+    count::block_begin(b);
+#endif
     go(nullptr, pick(b));
+#ifdef SPC_COUNT
+    count::block_end(b);
+#endif
     if (b->live && !b->abort) {
       char s[200]; int o = 0; s[0] = 0;
       for (unsigned t = 0; t < n && o < 150; t++) { Fiber* f = fs + t; if ((f->w->live >> f->lane) & 1) if (t == 0 || t % 32 == 0 || fs[t - 1].line != f->line) o += snprintf(s + o, sizeof s - o, " t%u@%d%s", t, f->line, (f->w->bar >> f->lane) & 1 ? "(syncthreads)" : "(warp)"); }
