@@ -17,6 +17,7 @@ change its indices. No array may be changed by another thread while a kernel run
 import os as _os
 
 from . import _native
+from ._binsparse import BinsparseError
 from ._convert import CopyWarning
 from ._decompose import CP, Tucker, cp_als, cp_apr, cp_nonnegative, hosvd, power, tucker
 from ._einsum import EinsumError
@@ -31,6 +32,6 @@ if hasattr(_os, "register_at_fork"):
     _os.register_at_fork(after_in_child=_native._after_fork)
 
 __all__ = [
-    "CP", "CopyWarning", "EinsumError", "InterpreterWarning", "Kernel", "SpcError", "Tensor", "Tucker", "aslinearoperator", "cp_als", "cp_apr",
+    "BinsparseError", "CP", "CopyWarning", "EinsumError", "InterpreterWarning", "Kernel", "SpcError", "Tensor", "Tucker", "aslinearoperator", "cp_als", "cp_apr",
     "cp_nonnegative", "einsum", "explain", "get_threads", "hosvd", "jit", "kernel", "power", "read", "set_threads", "tensor", "tucker", "write",
 ]

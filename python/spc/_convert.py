@@ -285,6 +285,29 @@ def _indices(storage: _native.Storage, level: int) -> tuple[np.ndarray, np.ndarr
     return coordinates, positions
 
 
+def entries_of(storage: _native.Storage) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+    """Coordinates of each mode and values, sorted."""
+    order = len(storage.shape)
+    if order == 0:
+        return (), _values(storage)
+    if not _is_coordinates(storage.format, order):
+        storage = storage.convert("coo" if order > 1 else "csf")
+    return tuple(np.asarray(memoryview(storage.coordinates(level))) for level in range(order)), _values(storage)
+
+
+def pydata_of(storage: _native.Storage) -> Any:
+    """A tensor as one of PyData's: GCXS in its memory if it is csr or csc, else COO."""
+    import sparse
+
+    plain, shape = storage.format.replace("(u64, pos = u64)", ""), tuple(storage.shape)
+    if len(shape) == 2 and plain in ("[dense, compressed]", "(i, j) -> [j: dense, i: compressed]"):
+        indices, positions = _indices(storage, 1)
+        axis = 0 if plain == "[dense, compressed]" else 1
+        return sparse.GCXS((_values(storage), indices, positions), shape=shape, compressed_axes=(axis,))
+    coordinates, values = entries_of(storage)
+    return sparse.COO(np.stack(coordinates), values, shape=shape, has_duplicates=False, sorted=True)
+
+
 def torch_of(storage: _native.Storage) -> Any:
     """A tensor as one of torch's: dense, csr, or coo."""
     import torch

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _convert, _native
+from . import _binsparse, _convert, _native
 
 
 class Tensor:
@@ -90,9 +90,46 @@ class Tensor:
         """A tensor of torch's: strided, CSR, CSC or COO."""
         return _convert.torch_of(self._storage)
 
+    def to_sparse(self) -> Any:
+        """An array of PyData's ``sparse``: ``GCXS`` in the tensor's memory if it is csr or csc, else ``COO``."""
+        return _convert.pydata_of(self._storage)
+
+    def entries(self) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+        """The stored entries, sorted: an array of coordinates for each mode, shape ``(nnz,)``, and their values."""
+        return _convert.entries_of(self._storage)
+
+    def to_pandas(self, names: list[str] | None = None) -> Any:
+        """The stored entries as a data frame of pandas': a column of coordinates for each mode, and ``value``.
+
+        :param names: the names of the modes; ``i``, ``j`` and so on if not given.
+        """
+        import pandas
+
+        coordinates, values = self.entries()
+        names = [f"i{mode}" if self.ndim > 18 else "ijklmnopqrstuvwxyz"[mode] for mode in range(self.ndim)] if names is None else names
+        if len(names) != self.ndim:
+            raise ValueError(f"{len(names)} names for {self.ndim} modes")
+        return pandas.DataFrame({**dict(zip(names, coordinates)), "value": values})
+
+    def __dlpack__(self, **options: Any) -> Any:
+        """A dense tensor for another library, in this memory."""
+        if not self._storage.is_dense:
+            raise BufferError(f"a tensor stored as {self.format} is no array: ask for .to_numpy(), or for .entries()")
+        return self.to_numpy().__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Writes a file of the kind that its name says: ``.tns``, ``.mtx``, ``.npy``, ``.npz``, ``.spct``, each also ``.gz``."""
-        self._storage.write(os.fspath(path))
+        """Writes a file of the kind that its name says: ``.tns``, ``.mtx``, ``.npy``, ``.npz``, ``.spct``, each also ``.gz``; ``.h5``,
+        ``.hdf5`` and ``.bsp.npz`` of the Binsparse format."""
+        name = os.fspath(path)
+        if name.lower().endswith((".h5", ".hdf5")):
+            _binsparse.write_hdf5(name, self._storage)
+        elif name.lower().endswith(".bsp.npz"):
+            _binsparse.write_npz(name, self._storage)
+        else:
+            self._storage.write(name)
 
     def layout(self) -> str:
         """The arrays of each level, drawn."""
@@ -183,8 +220,14 @@ def _column(column: Any, dtype: Any) -> np.ndarray:
 
 def read(path: str | os.PathLike[str], format: str | None = None) -> Tensor:
     """The tensor that a file holds: ``.tns``, ``.mtx``, ``.npy``, ``.npz``, ``.spct``, each also ``.gz``; a matrix as ``csr`` and others as
-    ``csf`` unless the file or ``format`` says another format."""
-    made = _native.Storage.read(os.fspath(path))
+    ``csf`` unless the file or ``format`` says another format. Files of the Binsparse format are ``.h5``, ``.hdf5`` and ``.npz``."""
+    name = os.fspath(path)
+    if name.lower().endswith((".h5", ".hdf5")):
+        made = _binsparse.read_hdf5(name)
+    elif name.lower().endswith(".npz") and (found := _binsparse.read_npz(name)) is not None:
+        made = found
+    else:
+        made = _native.Storage.read(name)
     return Tensor(made if format is None else made.convert(format))
 
 

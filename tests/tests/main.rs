@@ -1,5 +1,6 @@
 //! All tests of the project as a whole, but for the corpus through the macro: see `spc_tests::harness`.
 
+mod c_rows;
 mod complete_schedules;
 mod conformance;
 mod corpus;
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
     harness::main(env!("CARGO_TARGET_TMPDIR"), |suite| {
         suite.test("every_test_is_registered", every_test_is_registered);
         suite.test("every_option_is_documented", every_option_is_documented);
+        c_rows::tests(suite);
         complete_schedules::tests(suite);
         conformance::tests(suite);
         corpus::tests(suite);

@@ -71,6 +71,9 @@ impl Printer<'_> {
             Statement::Folds { totals, terms, between } => self.folds(*totals, terms, *between),
             Statement::Fill(array, value) => {
                 let (length, value) = (self.length(*array), self.stored(*array, value));
+                if self.fill_row(*array, &value) {
+                    return;
+                }
                 let place = self.element(*array, "n");
                 self.line(&format!("for (size_t n = 0; n < {length}; n++) {place} = {value};"));
             }
@@ -160,13 +163,16 @@ impl Printer<'_> {
                 let (count, fill, vector) = (self.shape(count), self.stored(*array, fill), self.vector(*array));
                 self.line(&format!("{extend}(&{vector}, {count}, {fill});"));
             }
-            Statement::For { variable, begin, end, vector, body } => {
-                let (begin, end) = (self.expr(begin), self.expr(end));
+            Statement::For { variable, begin: begin_expr, end: end_expr, vector, body } => {
                 let is_innermost = !body.iter().any(|inner| {
                     let mut found = false;
                     inner.for_each(&mut |inner| found |= !inner.blocks().is_empty());
                     found
                 });
+                if is_innermost && self.row_loop(*variable, [begin_expr, end_expr], body) {
+                    return;
+                }
+                let (begin, end) = (self.expr(begin_expr), self.expr(end_expr));
                 if *vector && is_innermost {
                     self.line("#pragma omp simd");
                 }
@@ -291,6 +297,7 @@ impl Printer<'_> {
                 self.line(&format!("for (size_t n = 0; n < {known}; n++) {name}[n] = {fill_text};"));
             }
             self.lengths.insert(array, known.to_string());
+            self.rows.insert(array, known);
             return;
         }
         self.helpers.memory();

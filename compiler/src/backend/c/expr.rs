@@ -225,7 +225,7 @@ impl Printer<'_> {
     }
 
     /// The element type of an expression; indices and conditions have none.
-    fn element_of(&self, expr: &Expr) -> Option<ElementType> {
+    pub(super) fn element_of(&self, expr: &Expr) -> Option<ElementType> {
         match self.kernel.type_of(expr) {
             Ok(Type::Element(element)) => Some(element),
             _ => None,

@@ -118,6 +118,20 @@ impl Helpers {
         self.fixed("bitmap", include_str!("text/bitmap.c"));
     }
 
+    /// Vectors of elements, where the compiler has some.
+    pub(super) fn lanes(&mut self) {
+        self.fixed("lanes", include_str!("text/lanes.c"));
+    }
+
+    /// A vector of so many elements.
+    pub(super) fn vector(&mut self, element: ElementType, lanes: u64) -> String {
+        self.lanes();
+        let ty = value_name(element);
+        self.add(format!("spc_{}x{lanes}", element.name()), |name| {
+            format!("typedef SPC_VECTOR_OF({ty}, {lanes}) {name};\n")
+        })
+    }
+
     pub(super) fn mask(&mut self) {
         self.fixed("mask", include_str!("text/mask.c"));
     }

@@ -17,6 +17,7 @@ mod body;
 mod expr;
 mod header;
 mod helpers;
+mod lanes;
 mod parallel;
 mod reserved;
 
@@ -100,6 +101,10 @@ struct Printer<'a> {
     variables: BTreeMap<VariableId, String>,
     /// The names of each parameter: of the array and of its length.
     given: BTreeMap<ArrayId, Vec<String>>,
+    /// The lengths of arrays that may stay in registers.
+    rows: BTreeMap<ArrayId, u64>,
+    /// Variables that have a value for each lane.
+    vectors: Vec<VariableId>,
     /// What never holds NaN.
     ordered: Ordered,
     /// For each block around, what frees what it made.
@@ -147,6 +152,8 @@ impl<'a> Printer<'a> {
             lengths,
             variables: BTreeMap::new(),
             given,
+            rows: BTreeMap::new(),
+            vectors: Vec::new(),
             ordered: Ordered::of(kernel),
             made: Vec::new(),
             counted: Vec::new(),
