@@ -168,7 +168,7 @@ fn read_tensors<'k>(
             Source::SortedCopy { of } => match tensors.get(of.index()) {
                 Some(Some(original)) => {
                     let start = Instant::now();
-                    let copy = original.convert_stored(&declared.format);
+                    let copy = original.copy_stored(&declared.format);
                     copies.push(copied(kernel.tensor(of), &declared.format, start));
                     Some(Cow::Owned(copy.map_err(|source| not_converted(declared, source))?))
                 }
@@ -571,7 +571,7 @@ impl<'k> Call<'k> {
                     let start = Instant::now();
                     let delivered = match declared.listed {
                         Some(operator) => {
-                            let listed = Listed { format: &declared.format, levels, values: &values, operator };
+                            let listed = Listed { format: &declared.format, levels, values, operator };
                             AnyTensor::of_listed(shape, listed, format, declared.fill)
                         }
                         None => assemble(declared, shape, levels, values)?.convert_stored(format),
