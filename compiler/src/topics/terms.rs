@@ -203,8 +203,8 @@ const ROWS: &[Row] = &[
         TERM,
         "transposed copy",
         &["sorted copy", "copy", "plain copy"],
-        "an operand in another order or format, made in each call for loops that can't read it as it is stored",
-        "`spc run` says how long each took.",
+        "an operand in another order or format, made in a call for loops that can't read it as it is stored",
+        "It is kept with the tensor from the second call on. `spc run` says how long each took.",
     ),
     (TERM, "appended", &[], "of a result, that its entries are written one after the other, in order", ""),
     // Parallel loops.

@@ -186,11 +186,11 @@ fn read_tensors<'k>(
     Ok(tensors)
 }
 
-/// A tensor in another format, and whether it had to be made: fibers are kept.
+/// A tensor in another format, and whether that is a copy: fibers are kept, and share what they can.
 fn stored_as(tensor: &AnyTensor, format: &Format) -> Result<(AnyTensor, bool), crate::tensor::PackError> {
     match tensor.by_fibers(format)? {
         Some(found) => Ok(found),
-        None => Ok((tensor.convert_stored(format)?, true)),
+        None => Ok((tensor.copy_stored(format)?, true)),
     }
 }
 
@@ -582,7 +582,7 @@ impl<'k> Call<'k> {
                     let start = Instant::now();
                     let delivered = match declared.listed {
                         Some(operator) => {
-                            let listed = Listed { format: &declared.format, levels, values: &values, operator };
+                            let listed = Listed { format: &declared.format, levels, values, operator };
                             AnyTensor::of_listed(shape, listed, format, declared.fill)
                         }
                         None => assemble(declared, shape, levels, values)?.convert_stored(format),

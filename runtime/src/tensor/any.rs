@@ -1,5 +1,6 @@
 //! Tensors whose format and element type are known at run time.
 
+use super::kept::Kept;
 use super::layout::Layout;
 use super::{Element, IndexArray, InvalidTensor, LevelArrays, Shared, Values};
 use crate::with_element;
@@ -47,6 +48,7 @@ pub struct AnyTensor {
     pub(super) levels: Vec<LevelArrays>,
     pub(super) values: Values,
     pub(super) fill: Literal,
+    pub(super) kept: Kept,
 }
 
 impl AnyTensor {
@@ -79,7 +81,7 @@ impl AnyTensor {
         fill: Literal,
     ) -> Result<Self, InvalidTensor> {
         assert_eq!(fill.element(), values.element().computed(), "the fill value is an element");
-        let tensor = Self { shape, format, levels, values, fill };
+        let tensor = Self { shape, format, levels, values, fill, kept: Kept::default() };
         tensor.validate()?;
         Ok(tensor)
     }
@@ -117,7 +119,7 @@ impl AnyTensor {
         values: Values,
         fill: Literal,
     ) -> Self {
-        let tensor = Self { shape, format, levels, values, fill };
+        let tensor = Self { shape, format, levels, values, fill, kept: Kept::default() };
         if cfg!(debug_assertions)
             && let Err(error) = tensor.validate()
         {
@@ -142,7 +144,7 @@ impl AnyTensor {
         }
         let values = Values::try_zeroed(element, count)?;
         let levels = vec![LevelArrays::NONE; format.levels.len()];
-        Ok(Self { shape, format, levels, values, fill: element.zero() })
+        Ok(Self { shape, format, levels, values, fill: element.zero(), kept: Kept::default() })
     }
 
     /// What an entry is that is not stored: zero, unless the tensor was made otherwise.
@@ -158,6 +160,7 @@ impl AnyTensor {
     pub fn with_fill(mut self, fill: Literal) -> Self {
         assert_eq!(fill.element(), self.element().computed(), "the fill value is an element");
         self.fill = fill;
+        self.kept.forget();
         self
     }
 
@@ -208,6 +211,7 @@ impl AnyTensor {
 
     /// The values as a slice, to be changed; any value is valid. Copies them where they are shared.
     pub fn values_mut<T: Element>(&mut self) -> Option<&mut [T]> {
+        self.kept.forget();
         self.values.as_mut_slice()
     }
 
@@ -225,12 +229,14 @@ impl AnyTensor {
             levels: self.levels.clone(),
             values,
             fill: self.fill,
+            kept: Kept::default(),
         })
     }
 
     /// The values of a dense tensor, which has extents of 0 when they are taken.
     pub(crate) fn take_dense(&mut self) -> Values {
         self.shape.fill(0);
+        self.kept.forget();
         let none = with_element!(self.element(), |T| T::wrap(Shared::default()));
         std::mem::replace(&mut self.values, none)
     }

@@ -1,8 +1,9 @@
 //! From one format to another.
 
-use super::values::same_bits;
-use super::values::with_values;
-use super::{AnyTensor, Coordinates, Duplicates, Element, Indices, LevelArrays, PackError, Values, pack_filled};
+use super::values::{same_bits, with_shared, with_values};
+use super::{
+    AnyTensor, Coordinates, Duplicates, Element, IndexArray, Indices, LevelArrays, PackError, Values, pack_filled,
+};
 use spc_compiler::format::{Coordinate, Format, Level};
 use spc_compiler::ir::{Literal, ReduceOperator};
 
@@ -13,7 +14,7 @@ pub(crate) struct Listed<'a> {
     /// The coordinates.
     pub(crate) levels: Vec<LevelArrays>,
     /// The values.
-    pub(crate) values: &'a Values,
+    pub(crate) values: Values,
     /// What entries of equal index are combined by.
     pub(crate) operator: ReduceOperator,
 }
@@ -57,10 +58,14 @@ impl AnyTensor {
     ) -> Result<AnyTensor, PackError> {
         let mut indices: Vec<Indices> = shape.iter().map(|_| Indices::U32(Vec::new())).collect();
         for (level, storage) in listed.format.levels.iter().zip(listed.levels) {
-            if let (Coordinate::Mode(mode), Some(coordinates)) = (&level.coordinate, storage.coordinates()) {
-                indices[*mode] = match coordinates.as_u32() {
-                    Some(narrow) => Indices::U32(narrow.to_vec()),
-                    None => Indices::U64(coordinates.iter().map(|index| index as u64).collect()),
+            let coordinates = storage.coordinates().cloned();
+            // Now nobody else has the array, and it is moved.
+            drop(storage);
+            if let (Coordinate::Mode(mode), Some(coordinates)) = (&level.coordinate, coordinates) {
+                indices[*mode] = match coordinates {
+                    IndexArray::U32(narrow) => Indices::U32(narrow.into_buffer().into_vec()),
+                    IndexArray::U64(wide) => Indices::U64(wide.into_buffer().into_vec()),
+                    other => Indices::U64(other.iter().map(|index| index as u64).collect()),
                 };
             }
         }
@@ -72,9 +77,9 @@ impl AnyTensor {
         ) -> Result<AnyTensor, PackError> {
             pack_filled(entries, format, Duplicates::Reduce(operator), T::from_literal(fill).unwrap_or(T::ZERO))
         }
-        with_values!(listed.values, |values| {
-            let entries = Coordinates { shape, shape_is_stated: true, indices, values: values.to_vec() };
-            packed(entries, format, listed.operator, fill)
+        with_shared!(listed.values, |values| {
+            let values = values.into_buffer().into_vec();
+            packed(Coordinates { shape, shape_is_stated: true, indices, values }, format, listed.operator, fill)
         })
     }
 

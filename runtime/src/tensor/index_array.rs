@@ -63,6 +63,16 @@ impl IndexArray {
             IndexArray::U64(elements) => elements.identity(),
         }
     }
+
+    /// Whether the elements are memory of its own.
+    pub(super) fn is_own(&self) -> bool {
+        !match self {
+            IndexArray::U8(elements) => elements.is_part(),
+            IndexArray::U16(elements) => elements.is_part(),
+            IndexArray::U32(elements) => elements.is_part(),
+            IndexArray::U64(elements) => elements.is_part(),
+        }
+    }
 }
 
 /// Evaluates an expression with the elements of an [`IndexArray`] as a slice of their own type.

@@ -36,6 +36,7 @@ mod formats;
 mod hash_table;
 mod index_array;
 mod iterate;
+mod kept;
 #[cfg(test)]
 mod law;
 mod layout;

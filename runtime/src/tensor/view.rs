@@ -5,6 +5,7 @@
 //! [`Kernel::call`](crate::execute::Kernel::call), writers of files. What outlives the borrow is a copy: a clone of the tensor, an
 //! index array that a result shares with its operand.
 
+use super::kept::Kept;
 use super::matrix::{CompressedColumns, CompressedRows, SourceIndex, compressed_format};
 use super::{
     AnyTensor, Buffer, Element, IndexArray, InvalidTensor, LevelArrays, RowMajor, Shared, StorageFormat, Tensor,
@@ -181,7 +182,7 @@ impl<'a> AnyView<'a> {
         if !self.tensor.fill.is_zero() || !has_strides(format, &self.tensor.shape, &strides) {
             return self;
         }
-        Self::of(AnyTensor { format: format.clone(), ..self.tensor })
+        Self::of(AnyTensor { format: format.clone(), kept: Kept::default(), ..self.tensor })
     }
 
     /// The same stored entries, with another value for those that are not stored.
@@ -427,7 +428,14 @@ impl AnyTensor {
         let levels = self.levels.iter().map(level).collect();
         // SAFETY: as above.
         let values = unsafe { self.values.alias() };
-        Self { shape: self.shape.clone(), format: self.format.clone(), levels, values, fill: self.fill }
+        Self {
+            shape: self.shape.clone(),
+            format: self.format.clone(),
+            levels,
+            values,
+            fill: self.fill,
+            kept: Kept::default(),
+        }
     }
 }
 
