@@ -77,6 +77,10 @@ impl AnyTensor {
             return Ok(Some((self.of_fibers(format, depth, &fibers), false)));
         }
         let Some(fibers) = self.find_fibers(format, depth)? else { return Ok(None) };
+        // Arrays that belong to somebody else may change elsewhere.
+        if !self.levels[..=depth].iter().flat_map(LevelArrays::iter).all(IndexArray::is_own) {
+            return Ok(Some((self.of_fibers(format, depth, &fibers), true)));
+        }
         let fibers = Arc::new(fibers);
         let mut kept = kept();
         kept.retain(|kept| !kept.is_stale());
