@@ -48,7 +48,7 @@ pub struct AnyTensor {
     pub(super) levels: Vec<LevelArrays>,
     pub(super) values: Values,
     pub(super) fill: Literal,
-    pub(super) kept: Kept,
+    pub(super) kept: Kept<AnyTensor>,
 }
 
 impl AnyTensor {

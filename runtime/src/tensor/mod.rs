@@ -29,6 +29,7 @@ mod buffer;
 mod column;
 mod convert;
 mod coordinates;
+mod copy;
 mod error;
 mod fibers;
 mod foreign;
