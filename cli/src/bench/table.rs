@@ -58,7 +58,7 @@ pub(super) fn text(findings: &Findings, baseline: Option<&Baseline>) -> String {
 const NOTES: &str = "
 kernel ms: the loops alone, median; spread: distance of the quartiles, as a part of it; into: a whole call that writes into a result which is there,
 with checks, copies and what the result begins as, in ms; call: one that makes a new result, with memory for it;
-copies: what of a call sorts or converts operands before and results after, in ms; pack: storing the tensor in the format, once, in ms; GFLOP/s and GB/s by a model of what the loops compute and move;
+copies: what of a first call sorts or converts operands before and results after, in ms (copies of operands are kept from the second on); pack: storing the tensor in the format, once, in ms; GFLOP/s and GB/s by a model of what the loops compute and move;
 roofline: the least time by that model on this machine, as a part of the median; in: the cache that holds all operands
 ";
 

@@ -16,7 +16,7 @@ use super::{Access, Expr, IndexVariable, Tensor, TensorId, TensorKind, Way};
 use super::{simplify_expr, stored_levels, without};
 use crate::format::{Format, Level, LevelFormat};
 use crate::level::{is_contiguous, is_located, is_sequential};
-use crate::notation::simplify::literal;
+use crate::notation::simplify::{has_choice, literal};
 use crate::remark::{What, Why};
 
 impl Scheduler<'_> {
@@ -120,9 +120,12 @@ impl Scheduler<'_> {
             && format.levels.iter().zip(&result.levels[..depth]).all(|(own, its)| of(own, driver) == of(its, target))
     }
 
-    /// Whether the right-hand side is the result's fill value wherever the operand has no entry.
+    /// Whether the right-hand side is the result's fill value just where the operand has no entry: no condition leaves out more.
     fn decides_alone(&self, driver: &Access, statement: &Statement) -> bool {
         let fill = self.kernel.tensor(statement.target.tensor).fill;
+        if has_choice(&statement.value, fill) {
+            return false;
+        }
         let missing = || simplify_expr(without(&self.kernel.tensors, &statement.value, driver));
         statement.masks.iter().any(|mask| mask.same_place(driver))
             || literal(&missing()).is_some_and(|value| value.equals(fill))

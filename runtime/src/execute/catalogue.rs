@@ -29,7 +29,7 @@ pub enum CatalogueError {
         /// What it computes.
         kernel: String,
         /// Why not.
-        source: ProgramError,
+        source: Box<ProgramError>,
     },
     /// There is no such level of processors.
     #[error("there is no level `{name}`; there are {}", level::names().join(", "))]
@@ -93,9 +93,9 @@ fn of_line(line: &str, elements: &[&str], ranks: &[Option<usize>]) -> Result<Vec
             for &rank in ranks {
                 for plan in [Planning::AsWritten, Planning::Best] {
                     let compiled = compiled(statement, &formats, element, rank, plan);
-                    all.extend(
-                        compiled.map_err(|source| CatalogueError::Kernel { kernel: statement.to_owned(), source })?,
-                    );
+                    let fault =
+                        |source| CatalogueError::Kernel { kernel: statement.to_owned(), source: Box::new(source) };
+                    all.extend(compiled.map_err(fault)?);
                 }
             }
         }

@@ -65,7 +65,7 @@ impl Cache {
     /// The set of a line, by a hash.
     fn set_of(&self, number: u32) -> usize {
         let hash = u64::from(number.wrapping_mul(2_654_435_761));
-        (hash * self.sets.len() as u64 >> 32) as usize
+        ((hash * self.sets.len() as u64) >> 32) as usize
     }
 
     /// Sectors that were written to and are still here.
