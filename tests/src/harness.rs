@@ -193,7 +193,8 @@ impl Options {
 
     /// What runs of a list: all in the whole, else every `share`-th, and of the others those of the part that is asked for.
     pub fn sample<T>(&self, all: Vec<T>, share: usize) -> Vec<T> {
-        let runs = |place: usize| self.whole || place % share == 0 || self.part.is_some_and(|part| part.has(place));
+        let runs =
+            |place: usize| self.whole || place.is_multiple_of(share) || self.part.is_some_and(|part| part.has(place));
         all.into_iter().enumerate().filter(|(place, _)| runs(*place)).map(|(_, one)| one).collect()
     }
 

@@ -108,7 +108,7 @@ fn a_gpu_is_predicted() -> Result<(), Skip> {
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let record = &json["records"][0];
     assert_eq!((&record["predicted"]["gpu"], &record["runs"]), (&"A100 SXM 80 GB".into(), &1.into()), "{record}");
-    assert_eq!(record["predicted"]["predicted_ms"].as_f64().is_some_and(|time| time > 0.0), true, "{record}");
+    assert!(record["predicted"]["predicted_ms"].as_f64().is_some_and(|time| time > 0.0), "{record}");
 
     std::fs::write(folder.path().join("mine.gpu"), "name = mine\nwarps = many\n").expect("a file");
     let refused = |arguments: &[&str], part: &str| {

@@ -139,7 +139,7 @@ fn arrays_that_are_lent_are_released_once_and_not_before_the_last_that_has_them(
     unsafe extern "C" fn release(object: *mut c_void) {
         RELEASED.fetch_add(object as usize, Ordering::SeqCst);
     }
-    let owner = Owner { object: 1 as *mut c_void, release: Some(release) };
+    let owner = Owner { object: std::ptr::dangling_mut::<c_void>(), release: Some(release) };
     let (positions, columns, entries) = (vec![0_u32, 1, 3], vec![1_u32, 0, 2], vec![2.0, 3.0, 4.0]);
     let (at, of, with) = (indices(&positions), indices(&columns), values(&entries, 0));
     let mut none = 0;
@@ -244,7 +244,7 @@ fn many_threads_use_and_free_the_same_handles() {
                     // Another thread may have freed it: then it is an error, of this thread alone.
                     let victim = shared.lock().unwrap().pop();
                     assert!(victim.is_none_or(|victim| spc_free(victim) == Status::Ok));
-                    assert_eq!(spc_free(x + (number << 40)) == Status::Ok, false);
+                    assert_ne!(spc_free(x + (number << 40)), Status::Ok);
                 }
             });
         }

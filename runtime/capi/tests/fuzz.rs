@@ -164,7 +164,7 @@ fn wrong_calls_are_errors() {
         b"bcsr(2)\0",
     ];
     // Small numbers, so that some arrays are right.
-    let room: Vec<u64> = (0..ROOM).map(|place| place % 3 | (place % 2) << 32).collect();
+    let room: Vec<u64> = (0..ROOM).map(|place| (place % 3) | ((place % 2) << 32)).collect();
     let mut fuzz = Fuzz { random: Random(7), handles: vec![a, x, product, builder, freed], room, texts };
     let mut seen = [0; Status::ALL.len()];
     for _ in 0..20_000 {
