@@ -5,11 +5,11 @@
 //!    ◀──a status, handles, text──── (tensors, kernels)
 //! ```
 //!
-//! * **Handles** are numbers of a table ([`handles`]), never addresses and never used again: what is freed, of another kind or made up is
+//! * **Handles** are numbers of a table (`handles.rs`), never addresses and never used again: what is freed, of another kind or made up is
 //!   an error, not a crash.
-//! * **Arrays** are borrowed with what releases them, or copied, and checked like any other ([`memory`]): all that goes through pointers
+//! * **Arrays** are borrowed with what releases them, or copied, and checked like any other (`memory.rs`): all that goes through pointers
 //!   is in that file. That an array is as long as it is said to be is the only thing that is not checked.
-//! * **Errors** are a status, and a message that each thread keeps ([`status`]). A panic is one, too.
+//! * **Errors** are a status, and a message that each thread keeps (`status.rs`). A panic is one, too.
 //!
 //! The header is written by hand; a test compares each declaration of it with the function here.
 
