@@ -1,6 +1,6 @@
 """Random storage formats, as text."""
 
-KINDS = ["padded", "bitmap", "hashed", "banded", "run", "sliced"]
+KINDS = ["padded", "bitmap", "hashed", "banded", "run", "sliced", "grouped"]
 WIDTHS = {"u8": 256, "u16": 65536, "u32": 2**32, "u64": 2**63}
 
 
@@ -29,6 +29,11 @@ def level(rng, kind, extent):
     elif kind == "sliced":
         if rng.random() < 0.6:
             parts.append(f"rows = {rng.choice([1, 2, 3, 4, 8])}")
+        if wide:
+            parts.append(wide)
+    elif kind == "grouped":
+        if rng.random() < 0.5:
+            parts.append(f"limit = {rng.choice([1, 2, 3])}")
         if wide:
             parts.append(wide)
     elif kind in ("padded", "hashed", "banded", "run", "singleton", "flagged") and wide:
@@ -65,11 +70,11 @@ NAMED = {
     2: [
         "csr", "csc", "dcsr", "coo", "csf", "bcsr(2)", "bcsr(3)", "bcsr(4)", "bcsr(16)", "csb(2)", "csb(8)", "dia", "tiled(3)",
         "tiled(4)", "bcsf(2)", "bcsf(4)", "scoo", "mcoo", "lco", "alto", "hicoo(2)", "hicoo(128)", "ghicoo(2)", "shicoo(4)",
-        "hocoo", "hocsr", "hocfs_csr", "cfb", "ell", "sell(2)", "sell(8)", "hocfs_ell", "fcoo", "skyline",
+        "hocoo", "hocsr", "hocfs_csr", "cfb", "ell", "sell(2)", "sell(8)", "hocfs_ell", "hocfs", "fcoo", "skyline",
     ],
     3: [
         "csf", "coo", "scoo", "mcoo", "lco", "alto", "hicoo(2)", "hicoo(4)", "hicoo(128)", "ghicoo(4)", "shicoo(2)", "hocoo",
-        "hocsr", "cfb", "ell", "sell(4)", "hocfs_ell", "fcoo", "bcsf(2)", "tiled(2)", "skyline",
+        "hocsr", "cfb", "ell", "sell(4)", "hocfs_ell", "hocfs", "fcoo", "bcsf(2)", "tiled(2)", "skyline",
     ],
     4: ["csf", "coo", "lco", "alto", "hicoo(2)", "mcoo", "bcsf(2)", "hocsr", "ell", "fcoo"],
 }
@@ -114,7 +119,7 @@ def is_dense(text):
 
 
 SPARSE = [
-    "compressed", "singleton", "padded", "bitmap", "hashed", "banded", "run", "sliced", "diagonal", "flagged", "csr", "csc", "coo",
+    "compressed", "singleton", "padded", "bitmap", "hashed", "banded", "run", "sliced", "diagonal", "flagged", "grouped", "csr", "csc", "coo",
     "csf", "csb", "dia", "lco", "alto", "hicoo", "hoc", "cfb", "ell", "structured", "skyline", "mine",
 ]
 

@@ -24,6 +24,8 @@ pub fn cases() -> Vec<Case> {
 pub const LEVEL_FORMATS: &[(&str, &str)] = &[
     ("ell", "ell"),
     ("hocfs_ell", "hocfs_ell"),
+    ("hocfs", "hocfs"),
+    ("padded_fibers", "(i..., k) -> [i...: compressed, k: padded]"),
     ("sell", "sell(4)"),
     ("hocfs_sell", "(i..., k) -> [i...: compressed, k: sliced(rows = 2)]"),
     ("padded_coo", "(i, j...) -> [i: padded(nonunique), j...: singleton(nonunique)]"),

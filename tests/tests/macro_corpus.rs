@@ -214,6 +214,11 @@ cases! {
     formats_sliced_above_others "cases/formats/sliced_above_others.ti" [X, x] ttv(&X, &x);
     formats_sliced_outermost "cases/formats/sliced_outermost.ti" [A, x] spmv(&A, &x);
     formats_sliced_diagonal "cases/formats/sliced_diagonal.ti" [A, B] trace(&A, &B);
+    formats_grouped_fibers "cases/formats/grouped_fibers.ti" [X, B, C] mttkrp(&X, &B, &C);
+    formats_grouped_where_it_is_little "cases/formats/grouped_where_it_is_little.ti" [X, v] ttv(&X, &v);
+    formats_grouped_rows_and_compressed "cases/formats/grouped_rows_and_compressed.ti" [A, B] add(&A, &B);
+    formats_grouped_above_others "cases/formats/grouped_above_others.ti" [X] sum(&X);
+    formats_grouped_outermost "cases/formats/grouped_outermost.ti" [A, x] product(&A, &x);
     formats_padded_fibers "cases/formats/padded_fibers.ti" [X, B, C] mttkrp(&X, &B, &C);
     formats_padded_of_fixed_width "cases/formats/padded_of_fixed_width.ti" [A, x] spmv(&A, &x);
     formats_run_of_rows "cases/formats/run_of_rows.ti" [A, B] product(&A, &B);

@@ -53,6 +53,7 @@ levels! {
     flagged Flagged FLAGGED;
     sliced Sliced SLICED;
     delta Delta DELTA;
+    grouped Grouped GROUPED;
 }
 
 /// The arrays and the extent of one level of one tensor, as the loop IR knows them.

@@ -13,10 +13,10 @@
 use super::levels::Statement;
 use super::state::Scheduler;
 use super::{Access, Expr, IndexVariable, Tensor, TensorId, TensorKind, Way};
-use super::{simplify_expr, stored_levels, without};
+use super::stored_levels;
+use super::structure::decides_entries;
 use crate::format::{Format, Level, LevelFormat};
 use crate::level::{is_contiguous, is_located, is_sequential};
-use crate::notation::simplify::{has_choice, literal};
 use crate::remark::{What, Why};
 
 impl Scheduler<'_> {
@@ -63,7 +63,7 @@ impl Scheduler<'_> {
         if is_asked || !is_own || !is_plain || !self.may_choose_loops(&statement.target) {
             return None;
         }
-        if !self.has_prefix(&driver, &statement.target, outer.len()) || !self.decides_alone(&driver, statement) {
+        if !self.has_prefix(&driver, &statement.target, outer.len()) || !decides_entries(&self.kernel, &statement.target, &statement.value, &statement.masks, &driver) {
             return None;
         }
         let format = tensor.format.in_fibers(&outer)?;
@@ -118,17 +118,6 @@ impl Scheduler<'_> {
         format.levels.len() > depth
             && result.levels[depth..].iter().all(|level| is_located(level.format))
             && format.levels.iter().zip(&result.levels[..depth]).all(|(own, its)| of(own, driver) == of(its, target))
-    }
-
-    /// Whether the right-hand side is the result's fill value just where the operand has no entry: no condition leaves out more.
-    fn decides_alone(&self, driver: &Access, statement: &Statement) -> bool {
-        let fill = self.kernel.tensor(statement.target.tensor).fill;
-        if has_choice(&statement.value, fill) {
-            return false;
-        }
-        let missing = || simplify_expr(without(&self.kernel.tensors, &statement.value, driver));
-        statement.masks.iter().any(|mask| mask.same_place(driver))
-            || literal(&missing()).is_some_and(|value| value.equals(fill))
     }
 
     /// Whether the result's levels are the operand's, down to the last of them that stores something.

@@ -33,8 +33,7 @@ impl Question<'_> {
             self.reads.iter().filter(|access| self.is_sparse_over_output(access, stored)).collect();
         if let [driver] = drivers[..]
             && self.has_same_levels(driver, stored)
-            && self.decides_entries(driver)
-            && !has_choice(self.value, self.kernel.tensor(self.target.tensor).fill)
+            && decides_entries(self.kernel, self.target, self.value, self.masks, driver)
             && self.is_walked_as_stored(driver)
             && self.lies_in_order(driver)
         {
@@ -78,12 +77,14 @@ impl Question<'_> {
         let levels = &self.kernel.tensor(access.tensor).format.levels;
         levels.iter().all(|level| is_contiguous(level.format))
     }
+}
 
-    /// Whether the right-hand side is the result's fill value wherever the operand has no entry.
-    fn decides_entries(&self, access: &Access) -> bool {
-        let fill = self.kernel.tensor(self.target.tensor).fill;
-        let missing = || simplify_expr(without(&self.kernel.tensors, self.value, access));
-        self.masks.iter().any(|mask| mask.same_place(access))
-            || literal(&missing()).is_some_and(|value| value.equals(fill))
-    }
+/// Whether the entries of an operand decide those of the result alone: the right-hand side is the result's fill value wherever the
+/// operand has none, and no condition in it leaves out more.
+pub(super) fn decides_entries(kernel: &Kernel, target: &Access, value: &Expr, masks: &[Access], operand: &Access) -> bool {
+    let fill = kernel.tensor(target.tensor).fill;
+    let missing = || simplify_expr(without(&kernel.tensors, value, operand));
+    !has_choice(value, fill)
+        && (masks.iter().any(|mask| mask.same_place(operand))
+            || literal(&missing()).is_some_and(|value| value.equals(fill)))
 }

@@ -2,15 +2,12 @@
 
 use super::tensor_size;
 use crate::tensor::AnyTensor;
+use crate::tensor::patterns::{Pattern, Patterns};
 use crate::tensor::spread::Spread;
 use spc_compiler::format::Format;
 use spc_compiler::plan::{Degrees, Known, Modes, Source, TensorFacts};
-use std::any::Any;
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
-
-/// So many tensors have their figures remembered.
-const REMEMBERED: usize = 64;
+use std::sync::Arc;
 
 /// What is known of a tensor. Of a sparse one the distinct coordinates of each mode and of the sets of modes in `wanted` are
 /// counted, in one pass over the entries. Figures are remembered as long as the tensor's index arrays are there, which clones and tensors
@@ -24,7 +21,7 @@ pub fn tensor_facts(tensor: &AnyTensor, wanted: &BTreeSet<Modes>) -> TensorFacts
 
 /// What is known of a tensor without looking at its entries, or was found before.
 pub(crate) fn tensor_facts_at_once(tensor: &AnyTensor, wanted: &BTreeSet<Modes>) -> TensorFacts {
-    known(tensor, wanted, &|tensor, sets| found_before(tensor, &arrays(tensor), &sets))
+    known(tensor, wanted, &|tensor, sets| found_before(tensor, &sets))
 }
 
 /// Nanoseconds that it takes on one thread to count an entry's coordinate in one mode or one set of modes.
@@ -39,7 +36,7 @@ pub(crate) fn time_to_count(tensor: &AnyTensor, wanted: &BTreeSet<Modes>) -> f64
     for (_, set) in counted(tensor) {
         wanted.remove(&set);
     }
-    if found_before(tensor, &arrays(tensor), &wanted).is_some() {
+    if found_before(tensor, &wanted).is_some() {
         return 0.0;
     }
     let sets = wanted.iter().filter(|set| set.count_ones() > 1).count() + tensor.order();
@@ -98,61 +95,28 @@ fn prefixes(tensor: &AnyTensor) -> Vec<(Modes, f64)> {
     counted.into_iter().map(|(depth, set)| (set, sizes.levels[depth - 1].entries)).collect()
 }
 
-/// The figures of a tensor, for one who has the same index arrays.
-struct Kept {
-    arrays: Vec<Weak<dyn Any + Send + Sync>>,
-    shape: Vec<usize>,
-    format: Format,
-    sets: BTreeSet<Modes>,
-    spread: Arc<Spread>,
-}
+/// The figures of patterns, and the sets of modes that were counted for them.
+static COUNTED: Patterns<(BTreeSet<Modes>, Arc<Spread>)> = Patterns::new();
 
-impl Kept {
-    fn is_of(&self, tensor: &AnyTensor, arrays: &[Weak<dyn Any + Send + Sync>]) -> bool {
-        let same = self.arrays.len() == arrays.len() && self.arrays.iter().zip(arrays).all(|(a, b)| a.ptr_eq(b));
-        same && self.shape == tensor.shape() && self.format == *tensor.format()
-    }
-
-    fn is_stale(&self) -> bool {
-        self.arrays.iter().any(|array| array.strong_count() == 0)
-    }
-}
-
-static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
-
-type Arrays = Vec<Weak<dyn Any + Send + Sync>>;
-
-/// The index arrays of a tensor, by which it is known again.
-fn arrays(tensor: &AnyTensor) -> Arrays {
-    tensor.levels().iter().flat_map(|level| level.iter()).map(|array| array.identity()).collect()
+fn pattern(tensor: &AnyTensor) -> Pattern {
+    Pattern::of(tensor, tensor.levels().len())
 }
 
 /// The figures of a tensor, if some of at least these sets were found before.
-fn found_before(tensor: &AnyTensor, arrays: &Arrays, sets: &BTreeSet<Modes>) -> Option<Arc<Spread>> {
-    let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    let known = kept.iter().find(|known| known.is_of(tensor, arrays) && sets.is_subset(&known.sets));
-    known.map(|known| known.spread.clone())
+fn found_before(tensor: &AnyTensor, sets: &BTreeSet<Modes>) -> Option<Arc<Spread>> {
+    COUNTED.find(&pattern(tensor), |(counted, _)| sets.is_subset(counted)).map(|(_, spread)| spread)
 }
 
 fn spread(tensor: &AnyTensor, mut sets: BTreeSet<Modes>) -> Arc<Spread> {
-    let arrays = arrays(tensor);
-    let kept = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = kept().iter().find(|known| known.is_of(tensor, &arrays)) {
-        if sets.is_subset(&known.sets) {
-            return known.spread.clone();
+    let pattern = pattern(tensor);
+    if let Some((counted, spread)) = COUNTED.find(&pattern, |_| true) {
+        if sets.is_subset(&counted) {
+            return spread;
         }
-        sets.extend(&known.sets);
+        sets.extend(&counted);
     }
     let spread = Arc::new(tensor.spread(&sets));
-    if !arrays.is_empty() {
-        let mut kept = kept();
-        kept.retain(|known| !known.is_stale() && !known.is_of(tensor, &arrays));
-        if kept.len() == REMEMBERED {
-            kept.remove(0);
-        }
-        let (shape, format) = (tensor.shape().to_vec(), tensor.format().clone());
-        kept.push(Kept { arrays, shape, format, sets, spread: spread.clone() });
-    }
+    COUNTED.keep(pattern, (sets, spread.clone()), |_| true);
     spread
 }
 

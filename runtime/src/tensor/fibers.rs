@@ -1,7 +1,7 @@
 //! Tensors by their fibers: where each begins is found once for a pattern, and kept as long as its index arrays are there.
 //!
 //! ```text
-//! coo                                  cfb
+//! coo                                  its fibers
 //! i crd   0  0  0  2                   i crd   0     0  2
 //! j crd   1  1  4  0      fibers       j crd   1     4  0
 //! k crd   3  5  0  2    ─────────▶     k pos   0     2  3  4
@@ -12,16 +12,13 @@
 
 use super::index_array::with_indices;
 use super::layout::Layout;
+use super::patterns::{Pattern, Patterns};
 use super::tasks;
 use super::{AnyTensor, Index, IndexArray, LevelArrays, PackError, Values};
 use spc_compiler::format::{Children, Format, IndexWidth, Role};
 use spc_compiler::ir::ElementType;
-use std::any::Any;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
-
-/// So many patterns have their fibers kept.
-const KEPT_AT_MOST: usize = 64;
+use std::sync::Arc;
 
 /// So many entries are looked at in one task.
 const GRAIN: usize = 1 << 15;
@@ -42,54 +39,24 @@ struct Fibers {
     begin: Part,
 }
 
-/// The fibers of a tensor, for one who has the same index arrays.
-struct Kept {
-    arrays: Vec<Weak<dyn Any + Send + Sync>>,
-    shape: Vec<usize>,
-    source: Format,
-    format: Format,
-    fibers: Arc<Fibers>,
-}
-
-static KEPT: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
-
-impl Kept {
-    fn is_of(&self, tensor: &AnyTensor, format: &Format, arrays: &[Weak<dyn Any + Send + Sync>]) -> bool {
-        let same = self.arrays.len() == arrays.len() && self.arrays.iter().zip(arrays).all(|(a, b)| a.ptr_eq(b));
-        same && self.shape == tensor.shape && self.source == tensor.format && self.format == *format
-    }
-
-    fn is_stale(&self) -> bool {
-        self.arrays.iter().any(|array| array.strong_count() == 0)
-    }
-}
+/// Fibers of patterns in a format.
+static FOUND: Patterns<(Format, Arc<Fibers>)> = Patterns::new();
 
 impl AnyTensor {
     /// The same entries by their fibers, where a format differs in these alone; and whether they had to be found first. Coordinates in
     /// fibers and values are shared, and what is found is kept for tensors of the same index arrays.
     pub(crate) fn by_fibers(&self, format: &Format) -> Result<Option<(AnyTensor, bool)>, PackError> {
         let Some(depth) = format.fibers_of(&self.format) else { return Ok(None) };
-        let arrays: Vec<_> =
-            self.levels[..=depth].iter().flat_map(LevelArrays::iter).map(IndexArray::identity).collect();
-        let kept = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = kept().iter().find(|kept| kept.is_of(self, format, &arrays)).map(|kept| kept.fibers.clone());
-        if let Some(fibers) = found {
+        let (pattern, is_same) = (Pattern::of(self, depth + 1), |found: &(Format, _)| found.0 == *format);
+        if let Some((_, fibers)) = FOUND.find(&pattern, is_same) {
             return Ok(Some((self.of_fibers(format, depth, &fibers), false)));
         }
         let Some(fibers) = self.find_fibers(format, depth)? else { return Ok(None) };
+        let tensor = self.of_fibers(format, depth, &fibers);
         // Arrays that belong to somebody else may change elsewhere.
-        if !self.levels[..=depth].iter().flat_map(LevelArrays::iter).all(IndexArray::is_own) {
-            return Ok(Some((self.of_fibers(format, depth, &fibers), true)));
+        if self.levels[..=depth].iter().flat_map(LevelArrays::iter).all(IndexArray::is_own) {
+            FOUND.keep(pattern, (format.clone(), Arc::new(fibers)), is_same);
         }
-        let fibers = Arc::new(fibers);
-        let mut kept = kept();
-        kept.retain(|kept| !kept.is_stale());
-        if kept.len() == KEPT_AT_MOST {
-            kept.remove(0);
-        }
-        let (shape, source, format) = (self.shape.clone(), self.format.clone(), format.clone());
-        let tensor = self.of_fibers(&format, depth, &fibers);
-        kept.push(Kept { arrays, shape, source, format, fibers });
         Ok(Some((tensor, true)))
     }
 
@@ -231,20 +198,28 @@ mod tests {
     use super::*;
     use crate::generate;
     use crate::tensor::{Duplicates, pack};
-    use spc_compiler::format;
+    use spc_compiler::format::{self, LevelFormat};
+
+    fn packed(format: &Format, entries: usize) -> AnyTensor {
+        pack(generate::uniform(&[300, 200, 20], entries, 7).unwrap(), format, Duplicates::Sum).unwrap()
+    }
 
     fn tensor(name: &str, numbers: &[u64], entries: usize) -> AnyTensor {
-        let list = generate::uniform(&[300, 200, 20], entries, 7).unwrap();
-        pack(list, &format::named(name, numbers, 3).unwrap(), Duplicates::Sum).unwrap()
+        packed(&format::named(name, numbers, 3).unwrap(), entries)
+    }
+
+    /// Fibers by the coordinates of the other modes.
+    fn by_coordinates() -> Format {
+        Format::of_levels([LevelFormat::COMPRESSED.nonunique(), LevelFormat::SINGLETON, LevelFormat::COMPRESSED])
     }
 
     #[test]
     fn fibers_are_those_that_packing_finds() {
-        let cfb = format::named("cfb", &[], 3).unwrap();
+        let format = by_coordinates();
         for entries in [0, 1, 50, 90_000] {
             for source in ["coo", "csf", "fcoo"] {
-                let (found, is_new) = tensor(source, &[], entries).by_fibers(&cfb).unwrap().unwrap();
-                assert!(is_new && found == tensor("cfb", &[], entries), "{source} of {entries}");
+                let (found, is_new) = tensor(source, &[], entries).by_fibers(&format).unwrap().unwrap();
+                assert!(is_new && found == packed(&format, entries), "{source} of {entries}");
             }
             let csf = format::named("csf", &[], 3).unwrap();
             assert_eq!(tensor("coo", &[], entries).by_fibers(&csf).unwrap().unwrap().0, tensor("csf", &[], entries));
@@ -267,10 +242,10 @@ mod tests {
 
     #[test]
     fn what_is_found_is_kept_and_entries_are_not_copied() {
-        let cfb = format::named("cfb", &[], 3).unwrap();
+        let format = by_coordinates();
         let coo = tensor("coo", &[], 1000);
-        let (first, is_new) = coo.by_fibers(&cfb).unwrap().unwrap();
-        let (second, is_new_again) = coo.clone().by_fibers(&cfb).unwrap().unwrap();
+        let (first, is_new) = coo.by_fibers(&format).unwrap().unwrap();
+        let (second, is_new_again) = coo.clone().by_fibers(&format).unwrap().unwrap();
         let address = |array: Option<&IndexArray>| array.unwrap().as_bytes().as_ptr();
         assert!(is_new && !is_new_again);
         for level in 0..3 {
@@ -278,6 +253,6 @@ mod tests {
         }
         assert_eq!(address(first.coordinates(2)), address(coo.coordinates(2)));
         assert_eq!(first.values().as_bytes().as_ptr(), coo.values().as_bytes().as_ptr());
-        assert!(tensor("coo", &[], 1000).by_fibers(&cfb).unwrap().unwrap().1);
+        assert!(tensor("coo", &[], 1000).by_fibers(&format).unwrap().unwrap().1);
     }
 }

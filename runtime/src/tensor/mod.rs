@@ -50,6 +50,7 @@ mod matrix;
 mod named;
 mod pack;
 mod parts;
+pub(crate) mod patterns;
 mod shared;
 mod show;
 #[cfg(feature = "compile")]

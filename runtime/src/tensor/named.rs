@@ -108,10 +108,9 @@ named_formats! {
         each(0..N - 1, mode, LevelFormat::DENSE),
         one(mode(N - 1), LevelFormat::COMPRESSED),
     ];
-    /// Fibers by the coordinates of the other modes, each with its bucket of indices.
+    /// Fibers by one number each, of the coordinates of the other modes, with a bucket of indices (Yang 2019).
     Cfb [N] [] = 2, [
-        one(mode(0), LevelFormat::COMPRESSED.nonunique()),
-        each(1..N - 1, mode, LevelFormat::SINGLETON.nonunique()),
+        one(linear(0..N - 1), LevelFormat::COMPRESSED.with_coordinates(IndexWidth::U64)),
         one(mode(N - 1), LevelFormat::COMPRESSED),
     ];
     /// Rows of one width, filled up (ELLPACK): for each row, the columns that occur in it.
@@ -124,10 +123,15 @@ named_formats! {
         each(0..N - 1, mode, LevelFormat::DENSE),
         one(mode(N - 1), LevelFormat::SLICED.with_count(C)),
     ];
-    /// Non-empty slices, their non-empty fibers, then the coordinates in each fiber, filled up to one width (Yang 2019).
+    /// Non-empty slices, their non-empty fibers, then the coordinates in each fiber, filled up to one width for each slice (Yang 2019).
     HocfsEll [N] [] = 1, [
         each(0..N - 1, mode, LevelFormat::COMPRESSED),
-        one(mode(N - 1), LevelFormat::PADDED),
+        one(mode(N - 1), LevelFormat::GROUPED),
+    ];
+    /// As [`HocfsEll`] in slices that then take at most two places for each entry, as [`HocfsCsr`] in others (Yang 2019).
+    Hocfs [N] [] = 1, [
+        each(0..N - 1, mode, LevelFormat::COMPRESSED),
+        one(mode(N - 1), LevelFormat::GROUPED.with_count(2)),
     ];
     /// For the product with the last mode: the fibers by their coordinates, then the coordinates in each fiber, the first of each
     /// fiber flagged (Liu 2017).

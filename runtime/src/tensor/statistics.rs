@@ -215,13 +215,24 @@ mod tests {
         assert_eq!(size("hocoo").units(), 4 * n + whole);
         assert_eq!(size("hocsr").units(), 40 * 30 + 2 * n + 1);
         assert_eq!(size("hocfs_csr").units(), 2 * s + 2 * f + 2 * n + whole + 2);
-        // What is counted there of a bucket is what it holds, not where it ends.
-        let cfb = size("cfb");
-        assert_eq!((cfb.coordinates + cfb.stored, cfb.positions), (2 * f + 2 * n, whole + f + 1));
-        // Rows of one width: the longest fiber's.
-        let width = statistics.modes[2].fibers.largest;
-        let padded = size("hocfs_ell");
-        assert_eq!((padded.stored, padded.units()), (f * width, 2 * s + f + 2 * f * width + whole + 1 + 1));
+        assert_eq!(size("cfb").units(), 2 * f + 2 * n + whole + 1);
+        // Each slice has the width of its longest fiber.
+        let (mut lengths, mut widths) = (BTreeMap::new(), BTreeMap::new());
+        let index = |mode: usize, entry: usize| entries.indices[mode].get(entry);
+        (0..n).for_each(|entry| *lengths.entry((index(0, entry), index(1, entry))).or_insert(0) += 1);
+        for ((slice, _), length) in &lengths {
+            let (fibers, width, entries) = widths.entry(*slice).or_insert((0, 0, 0));
+            (*fibers, *width, *entries) = (*fibers + 1, (*width).max(*length), *entries + length);
+        }
+        let places: usize = widths.values().map(|(fibers, width, _)| fibers * width).sum();
+        let ell = size("hocfs_ell");
+        assert_eq!((ell.stored, ell.units()), (places, 2 * s + 2 * f + 2 * places + whole + 2));
+        assert!(n < places && places < f * statistics.modes[2].fibers.largest);
+        let chosen = |&(fibers, width, entries): &(usize, usize, usize)| match fibers * width {
+            places if places <= 2 * entries => places,
+            _ => entries,
+        };
+        assert_eq!(size("hocfs").stored, widths.values().map(chosen).sum());
         // A code for each entry; a bit more than a coordinate of each mode in COO takes here.
         assert_eq!((size("alto").units(), size("alto").index_bytes), (2 * n + whole, 8 * n + 4 * whole));
     }

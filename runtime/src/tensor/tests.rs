@@ -27,6 +27,7 @@ fn types_are_what_the_prelude_says() {
         same::<Skyline<N>>("skyline", &[]);
         same::<HocfsCsr<N>>("hocfs_csr", &[]);
         same::<HocfsEll<N>>("hocfs_ell", &[]);
+        same::<Hocfs<N>>("hocfs", &[]);
         same::<Hocsr<N>>("hocsr", &[]);
     }
     fn of_higher_order<const N: usize>() {

@@ -99,6 +99,9 @@ const OTHERS: &[&str] = &[
     "sliced(rows = 2)",
     "sliced(rows = 3, u8)",
     "sliced(rows = 4, u16)",
+    "grouped",
+    "grouped(limit = 2)",
+    "grouped(limit = 1, u8, pos = u64)",
 ];
 
 /// Whether flags can say where the children of each position of these levels begin.

@@ -45,10 +45,12 @@ fn named_formats_serve_every_order() {
     assert_eq!(resolved("csc", 2), "(i, j) -> [j: dense, i: compressed]");
     assert_eq!(resolved("scoo", 3), "[compressed(nonunique), singleton, dense]");
     assert_eq!(resolved("scoo", 2), "[compressed, dense]");
-    assert_eq!(resolved("cfb", 3), "[compressed(nonunique), singleton, compressed]");
+    assert_eq!(resolved("cfb", 3), "(i, j, k) -> [(i * extent(j)) + j: compressed(u64), k: compressed]");
     assert_eq!(resolved("hocsr", 3), "[dense, dense, compressed]");
     assert_eq!(resolved("ell", 2), "[dense, padded]");
-    assert_eq!(resolved("hocfs_ell", 3), "[compressed, compressed, padded]");
+    assert_eq!(resolved("hocfs_ell", 3), "[compressed, compressed, grouped]");
+    assert_eq!(resolved("hocfs", 3), "[compressed, compressed, grouped(limit = 2)]");
+    assert_eq!(codes("[dense, grouped(limit = 0)]", 2), [204]);
     assert_eq!(resolved("fcoo", 3), "[compressed(nonunique), singleton, flagged]");
     assert_eq!(resolved("structured(2, 4)", 2), "(i, j) -> [i: dense, j / 4: dense, j % 4: padded(width = 2, u8)]");
 }

@@ -175,6 +175,7 @@ impl<K: Key> Grow<'_, K> {
             (Children::Bounded, Told::Ends) => self.run(level, &parents),
             (Children::Bounded, Told::Coded(code)) => self.coded(level, &parents, code),
             (Children::Bounded, _) if kind.vacancies == Vacancies::Slots => self.hashed(level, &parents),
+            (Children::Bounded, _) if kind.vacancies == Vacancies::Filling => self.grouped(level, &parents),
             (Children::Bounded, _) => self.compressed(level, &parents),
         }
     }
@@ -483,6 +484,45 @@ impl<K: Key> Grow<'_, K> {
             with_width!(format.coordinates(), |C| self.side_by_side::<I, C>(level, parents, rows, &positions)?);
         let positions = self.positions(level, positions)?;
         Ok((LevelArrays::of(positions, coordinates), entries))
+    }
+
+    /// Rows as wide as the longest of their group, where the group may be filled up.
+    fn grouped<I: Index>(&self, level: usize, parents: &[Entries<I>]) -> Grown<I> {
+        let format = self.layout.levels[level];
+        let most = format.count().map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+        let counts = self.widths(level, parents, 1);
+        let mut positions = vec![0];
+        let mut count = 0;
+        for group in self.groups(level, parents) {
+            let counts = &counts[group];
+            let (rows, entries) = (counts.iter().filter(|&&count| count > 0).count(), counts.iter().sum::<usize>());
+            let width = counts.iter().copied().max().unwrap_or(0);
+            let is_filled = rows.checked_mul(width).is_some_and(|places| places <= entries.saturating_mul(most));
+            for &own in counts {
+                count = room(level, 1, count.saturating_add(if is_filled && own > 0 { width } else { own }))?;
+                positions.push(count);
+            }
+        }
+        let (coordinates, rows) =
+            with_width!(format.coordinates(), |C| self.side_by_side::<I, C>(level, parents, 1, &positions)?);
+        let positions = self.positions(level, positions)?;
+        Ok((LevelArrays::of(positions, coordinates), rows))
+    }
+
+    /// The parents of a level by their coordinates above the last of them. One without entries is in the group before it.
+    fn groups<I: Index>(&self, level: usize, parents: &[Entries<I>]) -> Vec<Range<usize>> {
+        let shift = self.fields.prefix(level.saturating_sub(1));
+        let mut groups = Vec::new();
+        let (mut first, mut known) = (0, None);
+        for (number, parent) in parents.iter().enumerate().filter(|(_, parent)| !parent.is_empty()) {
+            let key = self.keys[parent.begin()];
+            if known.replace(key).is_some_and(|before| before.xor(key).reaches(shift)) {
+                groups.push(first..number);
+                first = number;
+            }
+        }
+        groups.push(first..parents.len());
+        groups
     }
 
     /// The most children of a parent, for each slice of so many.

@@ -8,7 +8,7 @@ use super::super::index_array::with_indices;
 use super::super::level_arrays::{Decoder, slice_row};
 use super::super::{Index, IndexArray, InvalidTensor, LevelArrays};
 use super::{Check, Groups};
-use spc_compiler::format::{Children, Code, Role, Told};
+use spc_compiler::format::{Children, Code, Role, Told, Vacancies};
 use spc_compiler::level::vacancy;
 use std::ops::Range;
 
@@ -46,6 +46,7 @@ impl Check<'_> {
                 Told::First => self.banded(positions, coordinates, vacant),
                 Told::Ends => self.run(positions, coordinates, vacant),
                 Told::Coded(code) => self.coded(positions, coordinates, code, vacant),
+                Told::Stored if kind.vacancies == Vacancies::Filling => self.grouped(positions, coordinates, vacant),
                 _ => self.hashed(positions, coordinates, vacant),
             },
             _ => unreachable!("no level declares such arrays"),
@@ -104,6 +105,27 @@ impl Check<'_> {
             }
         }
         Ok((count, (!self.format.unique()).then_some(begins), Some(is_filling)))
+    }
+
+    fn grouped(&self, positions: &IndexArray, coordinates: &IndexArray, vacant: &Vacant) -> Checked {
+        let filling = vacancy(self.format.coordinates()) as usize;
+        let mut is_filling = vec![false; coordinates.len()];
+        for row in self.rows(positions, coordinates.len(), vacant)? {
+            let mut previous = None;
+            for position in row.clone() {
+                let coordinate = coordinates.get(position);
+                is_filling[position] = coordinate == filling;
+                if is_filling[position] {
+                    continue;
+                }
+                if position > row.start && is_filling[position - 1] {
+                    return Err(InvalidTensor::Filling { level: self.level, position });
+                }
+                self.next(previous, coordinate, position, None)?;
+                previous = Some(coordinate);
+            }
+        }
+        Ok((coordinates.len(), None, Some(is_filling)))
     }
 
     fn sliced(&self, positions: &IndexArray, coordinates: &IndexArray, vacant: &Vacant) -> Checked {
