@@ -58,6 +58,8 @@ pub(crate) enum Target {
     Rust,
     /// CUDA C
     Cuda,
+    /// CUDA C++ for nvcc: the functions, and the host's code that launches them; with `-o k.cu` also its header `k.h`
+    Cu,
 }
 
 /// What to print.
@@ -99,15 +101,15 @@ impl Compile {
             Target::Rust => Stage::Rust,
             Target::Cuda => Stage::Cuda,
         });
-        let is_for_gpu = self.target == Target::Cuda || matches!(stage, Stage::Cuda | Stage::Plan | Stage::Ptx);
+        let is_for_gpu = self.target == Target::Cuda || matches!(stage, Stage::Cuda | Stage::Cu | Stage::Plan | Stage::Ptx);
         if !is_for_gpu && (self.arch.is_some() || self.report) {
             let message = "`--arch` and `--report` are for `--target cuda`";
             return Err(Failure::usage(message));
         }
         let target = if is_for_gpu { concrete::Target::Gpu } else { concrete::Target::Cpu };
         let source = Source::load(&self.kernel)?;
-        if matches!(stage, Stage::C | Stage::Staticlib | Stage::Cdylib | Stage::Crate) {
-            return self.standalone(stage, &source);
+        if matches!(stage, Stage::C | Stage::Cu | Stage::Staticlib | Stage::Cdylib | Stage::Crate) {
+            return self.standalone(stage, target, &source);
         }
         let mut texts = Vec::new();
         if stage == Stage::Syntax {
@@ -207,13 +209,13 @@ impl Compile {
     }
 
     /// All kernels as files that stand for themselves.
-    fn standalone(&self, stage: Stage, source: &Source) -> Result<(), Failure> {
+    fn standalone(&self, stage: Stage, target: concrete::Target, source: &Source) -> Result<(), Failure> {
         let mut all: Vec<Compiled> = Vec::new();
         for kernel in &source.kernels {
             let compiled = spc::execute::with_stack_for(kernel, || {
                 let planned = self.plan.by_text(kernel, &self.dimensions);
                 let whole = planned.as_ref().map_or(kernel, |(planned, _)| &planned.kernel);
-                let program = self.scheduled(whole, concrete::Target::Cpu, source)?;
+                let program = self.scheduled(whole, target, source)?;
                 spc_compiler::compile(program).map_err(|problems| source.refuse(problems))
             })?;
             all.extend(compiled.kernels);
@@ -223,6 +225,7 @@ impl Compile {
             Stage::Staticlib => Form::Library(LibraryKind::Static),
             Stage::Cdylib => Form::Library(LibraryKind::Shared),
             Stage::Crate => Form::Crate,
+            Stage::Cu => Form::Cuda(self.device_options()),
             _ => Form::Source,
         };
         let kernels: Vec<&str> = source.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
@@ -237,10 +240,11 @@ impl Compile {
     }
 
     fn for_device(&self, compiled: &Compiled) -> Result<backend::cuda::Module, Failure> {
-        for_device(
-            compiled,
-            backend::cuda::Options { deterministic: self.deterministic, ..backend::cuda::Options::default() },
-        )
+        for_device(compiled, None, self.device_options())
+    }
+
+    fn device_options(&self) -> backend::cuda::Options {
+        backend::cuda::Options { deterministic: self.deterministic, ..backend::cuda::Options::default() }
     }
 
     /// A kernel for the architecture that was asked for.
@@ -282,12 +286,13 @@ fn fix_extent(program: &mut schedule::Program, name: &str, extent: usize) -> Res
     Ok(())
 }
 
-/// What the CUDA backend makes of a kernel.
+/// What the CUDA backend makes of a kernel; the names of its functions begin with its own, or with another.
 pub(crate) fn for_device(
     compiled: &Compiled,
+    name: Option<&str>,
     options: backend::cuda::Options,
 ) -> Result<backend::cuda::Module, Failure> {
-    backend::cuda::module(&compiled.kernel, None, options).map_err(|refusal| {
+    backend::cuda::module(&compiled.kernel, name, options).map_err(|refusal| {
         let failure =
             Failure::refused(format!("`{}` can't be compiled for CUDA: {}", compiled.kernel.name, refusal.what));
         failure.help(refusal.help)

@@ -1,5 +1,6 @@
-//! Kernels as files that stand for themselves: C and its header, libraries, a crate.
+//! Kernels as files that stand for themselves: C or CUDA C++ and a header, libraries, a crate.
 
+use crate::compile::for_device;
 use crate::failure::Failure;
 use crate::{output, settings};
 use spc::execute::standalone::{LibraryKind, c_library, rust_crate};
@@ -11,6 +12,8 @@ use std::path::Path;
 pub(crate) enum Form {
     /// C, and its header beside it.
     Source,
+    /// CUDA C++, and its header beside it.
+    Cuda(backend::cuda::Options),
     /// A library, and its header beside it.
     Library(LibraryKind),
     /// A crate, in a folder.
@@ -22,8 +25,9 @@ pub(crate) fn write(form: Form, kernels: &[Compiled], path: Option<&Path>) -> Re
     let Some(path) = path else {
         let help = match form {
             Form::Source if settings::json() => "where to write the code: `-o k.c`",
-            Form::Source => {
-                output::print(&unit(kernels).source)?;
+            Form::Cuda(_) if settings::json() => "where to write the code: `-o k.cu`",
+            Form::Source | Form::Cuda(_) => {
+                output::print(&unit(form, kernels)?.source)?;
                 return Ok(Vec::new());
             }
             Form::Library(LibraryKind::Static) => "where to write the library: `-o libk.a`",
@@ -34,8 +38,8 @@ pub(crate) fn write(form: Form, kernels: &[Compiled], path: Option<&Path>) -> Re
     };
     match form {
         Form::Crate => write_crate(kernels, path),
-        Form::Source | Form::Library(_) => {
-            let unit = unit(kernels);
+        Form::Source | Form::Cuda(_) | Form::Library(_) => {
+            let unit = unit(form, kernels)?;
             let header = path.with_extension("h");
             if header == path {
                 return Err(Failure::usage("the header gets this name; give the other file another ending: `-o k.c`"));
@@ -53,8 +57,24 @@ pub(crate) fn write(form: Form, kernels: &[Compiled], path: Option<&Path>) -> Re
     }
 }
 
-fn unit(kernels: &[Compiled]) -> backend::c::Unit {
-    backend::c::unit(kernels.iter().map(|compiled| &compiled.kernel))
+/// A source file and its header.
+struct Unit {
+    source: String,
+    header: String,
+}
+
+fn unit(form: Form, kernels: &[Compiled]) -> Result<Unit, Failure> {
+    let Form::Cuda(options) = form else {
+        let backend::c::Unit { source, header, .. } =
+            backend::c::unit(kernels.iter().map(|compiled| &compiled.kernel));
+        return Ok(Unit { source, header });
+    };
+    let name = |compiled: &Compiled| backend::cuda::host::device_name(&compiled.kernel.name);
+    let modules = kernels.iter().map(|compiled| for_device(compiled, Some(&name(compiled)), options));
+    let modules = modules.collect::<Result<Vec<_>, _>>()?;
+    let names = kernels.iter().map(|compiled| compiled.kernel.name.as_str());
+    let backend::cuda::host::Unit { source, header, .. } = backend::cuda::host::unit(names.zip(&modules));
+    Ok(Unit { source, header })
 }
 
 /// A folder with a crate of its name. One that is there and is no such crate is left alone.

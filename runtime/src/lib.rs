@@ -146,7 +146,7 @@
 //!
 //! A format is a level for each mode, from the outermost in: `dense` (every coordinate, none stored), `compressed` (the
 //! coordinates that occur under each parent), `singleton` (one coordinate for each parent), `padded` (rows filled up to one
-//! width), `sliced` (such rows side by side), `banded` (an interval), `diagonal`, `bitmap`, `hashed`, `run`, `flagged`. Names stand for lists of levels
+//! width), `grouped` (to one width in each slice), `sliced` (such rows side by side), `banded` (an interval), `diagonal`, `bitmap`, `hashed`, `run`, `flagged`. Names stand for lists of levels
 //! and serve any order that fits; a [`Tensor`] has the type on the right.
 //!
 //! | in a kernel | levels | type |

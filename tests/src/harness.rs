@@ -107,6 +107,7 @@ const VARIABLES: &[&str] = &[
     "SPC_CHECKED_KERNELS",
     "SPC_CUSPARSE",
     "SPC_FAULT",
+    "SPC_NVCC",
     "SPC_NVRTC",
     "SPC_RUSTC",
     "SPC_RUSTC_TIMEOUT",

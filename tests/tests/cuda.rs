@@ -1,6 +1,7 @@
 //! Every case of the corpus and of the suites as CUDA C, in the emulation of a device, against the oracle.
 
 use crate::corpus::{Batch, chosen, runnable};
+use spc::execute::Chain;
 use spc_compiler::backend::cuda::{Function, Options, Step};
 use spc_compiler::concrete::Target;
 use spc_compiler::ir::Expr;
@@ -107,6 +108,18 @@ impl Emulate {
         }
         Ok(())
     }
+}
+
+/// Cases as files with the host's code.
+fn standalone(cases: &[Case]) -> Result<Vec<(Ready, Chain)>, Skip> {
+    let options = schedule::Options { target: Target::Gpu, ..schedule::Options::default() };
+    let ready = |case: &Case| match Ready::scheduled(case, options) {
+        Ok(ready) => ready,
+        Err(Stop::Refused { message, .. } | Stop::Data(message)) => panic!("{}: {message}", case.name),
+    };
+    let all: Vec<Ready> = cases.iter().map(ready).collect();
+    let chains = emulation::standalone::compile(&all.iter().map(|ready| &ready.program).collect::<Vec<_>>())?;
+    Ok(all.into_iter().zip(chains).collect())
 }
 
 /// How often [`Emulate::check`] runs a case.
@@ -542,6 +555,8 @@ pub(crate) fn tests(suite: &mut Suite) {
     own_tests(suite);
     let cases = chosen(suite, "emulated", SHARE);
     Batch::add_all(suite, "emulated", &cases, BATCH, Emulate::all, Emulate::check);
+    let cases = chosen(suite, "cu", SHARE);
+    Batch::add_all(suite, "cu", &cases, BATCH, standalone, |(ready, chain)| ready.run(chain));
 }
 
 spc_tests::tests! {

@@ -9,6 +9,7 @@ use spc_tests::case::Case;
 use spc_tests::engine::Ready;
 use spc_tests::harness::{Skip, options};
 use spc_tests::{corpus, suite};
+use std::process::Command;
 
 /// From Turing to Blackwell.
 const ARCHITECTURES: [&str; 4] = ["sm_75", "sm_80", "sm_90", "sm_100"];
@@ -135,7 +136,62 @@ fn several_elements_of_a_long_row_are_in_registers() -> Result<(), Skip> {
     Ok(())
 }
 
+/// Kernels whose host does all that hosts do: it scans, sorts, measures, chooses, launches teams, reads and lengthens.
+const FILES: [&str; 8] = [
+    "products/spmv_csr",
+    "products/mttkrp_csf",
+    "products/spgemm_gustavson",
+    "products/ttm_semi_sparse",
+    "products/sddmm_csr",
+    "scatter/two_products",
+    "formats/fcoo_ttm",
+    "reductions/row_minima",
+];
+
+/// What `spc compile --emit cu` prints, by NVIDIA's compiler of files.
+fn files_with_the_host_code_compile() -> Result<(), Skip> {
+    let nvcc = std::env::var_os("SPC_NVCC").unwrap_or_else(|| "nvcc".into());
+    if Command::new(&nvcc).arg("--version").output().is_err() {
+        return Err(Skip("there is no nvcc (SPC_NVCC)".to_owned()));
+    }
+    let options = Options { target: Target::Gpu, ..Options::default() };
+    let cases: Vec<Case> = corpus::cases().into_iter().chain(suite::cases()).filter(|case| case.refused.is_none()).collect();
+    assert!(FILES.iter().all(|name| cases.iter().any(|case| case.name == *name)));
+    let named = cases.iter().filter(|case| FILES.contains(&case.name.as_str()));
+    // And some of all others.
+    let chosen: Vec<&Case> = named.chain(cases.iter().step_by(cases.len() / 12)).collect();
+    let readies: Vec<Ready> = chosen
+        .iter()
+        .map(|case| Ready::scheduled(case, options).unwrap_or_else(|stop| panic!("{}: {stop:?}", case.name)))
+        .collect();
+    let kernels: Vec<&Compiled> = readies.iter().flat_map(|ready| &ready.program.kernels).collect();
+    let modules: Vec<cuda::Module> = kernels
+        .iter()
+        .enumerate()
+        .map(|(number, compiled)| {
+            let name = cuda::host::device_name(&format!("{}_{number}", compiled.kernel.name));
+            let module = cuda::module(&compiled.kernel, Some(&name), cuda::Options::default());
+            module.unwrap_or_else(|refusal| panic!("{}: {}", compiled.kernel.name, refusal.what))
+        })
+        .collect();
+    let unit = cuda::host::unit(kernels.iter().map(|compiled| compiled.kernel.name.as_str()).zip(&modules));
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("files can be written");
+    write("k.cu", &unit.source);
+    write("k.h", &unit.header);
+    // What the header says is what the file has, in C++ and in C.
+    write("both.cu", "#include \"k.h\"\n#include \"k.cu\"\n");
+    write("c.c", "#include \"k.h\"\nint main(void) { return 0; }\n");
+    for arguments in [["-arch=sm_90", "-O1", "both.cu"], ["-x", "c", "c.c"]] {
+        let output = Command::new(&nvcc).args(["-c", "-o", "k.o"]).args(arguments).current_dir(folder.path()).output();
+        let output = output.expect("nvcc runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(())
+}
+
 spc_tests::tests! {
+    files_with_the_host_code_compile,
     [whole] every_kernel_compiles_for_an_architecture,
     the_shown_kernels_compile_for_all_architectures,
     [whole] several_elements_of_a_long_row_are_in_registers,

@@ -123,7 +123,26 @@ fn rows_of_a_known_length_are_arrays() {
     }
 }
 
+/// The host's code of `--emit cu`, without what all files have.
+fn the_code_of_hosts_reads_well() {
+    let cases = corpus::cases();
+    let options = Options { target: Target::Gpu, ..Options::default() };
+    for (name, snapshot) in [("products/spmv_csr", "host_spmv_csr"), ("products/spgemm_gustavson", "host_spgemm")] {
+        let case = cases.iter().find(|case| case.name == name).expect("it is there");
+        let program = Ready::scheduled(case, options).unwrap_or_else(|stop| panic!("{stop:?}")).program;
+        let [compiled] = &program.kernels[..] else { panic!("it is one kernel") };
+        let device = cuda::host::device_name(&compiled.kernel.name);
+        let module = cuda::module(&compiled.kernel, Some(&device), cuda::Options::default()).expect("devices run it");
+        let unit = cuda::host::unit([(compiled.kernel.name.as_str(), &module)]);
+        let begin = unit.source.rfind("/*").expect("functions have comments");
+        insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
+            insta::assert_snapshot!(snapshot, format!("{}\n---------- source\n{}", unit.header, &unit.source[begin..]));
+        });
+    }
+}
+
 spc_tests::tests! {
+    the_code_of_hosts_reads_well,
     every_stage_reads_well,
     rows_of_a_known_length_are_arrays,
 }

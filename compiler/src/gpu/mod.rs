@@ -33,7 +33,7 @@ pub(crate) use builder::{Builder, Scratch, constant, private, take_scratch};
 pub use parameters::Parameter;
 pub use plan::{
     BLOCK, Function, Group, Lane, Lanes, Meet, Module, Owned, Places, SCAN_BLOCK, SCANNED, SORTED, Segments, Share,
-    Step, TEAM_BLOCK, Table, Teams, Threads, Tile, Total, WARP, WORKERS,
+    Step, TEAM_BLOCK, Table, Teams, Threads, Tile, Total, WARP, WORKERS, constant_bytes,
 };
 pub use print::plan_text;
 pub(crate) use print::readable;

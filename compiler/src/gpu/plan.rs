@@ -3,7 +3,9 @@
 //! A [`Module`] is data. Its functions are loops of the IR, in which all that a thread needs to know is a variable; the
 //! printer turns them into text, and the host's executor follows the steps.
 
-use crate::ir::{ArrayElement, ArrayId, BinaryOperator, Expr, Kernel, ReduceOperator, Statement, VariableId};
+use crate::ir::{
+    ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Kernel, Literal, ReduceOperator, Statement, VariableId,
+};
 use crate::notation::Decision;
 use std::collections::BTreeSet;
 
@@ -562,4 +564,19 @@ impl Function {
         }
         words
     }
+}
+
+/// The bytes of a constant as an element of an array; `None` where it is no constant of these.
+pub fn constant_bytes(element: ArrayElement, value: &Expr) -> Option<Vec<u8>> {
+    let bytes = match (element, value) {
+        (ArrayElement::Index(width), Expr::Index(index)) => index.to_le_bytes()[..width.bytes()].to_vec(),
+        (ArrayElement::Value(ElementType::Bool), Expr::Bool(value)) => vec![u8::from(*value)],
+        (_, Expr::Literal(Literal::Float(ElementType::F64, value))) => value.to_le_bytes().to_vec(),
+        (_, Expr::Literal(Literal::Float(ElementType::F32, value))) => (*value as f32).to_le_bytes().to_vec(),
+        (_, Expr::Literal(Literal::Float(ElementType::C64, value))) => [value.to_le_bytes(), [0; 8]].concat(),
+        (_, Expr::Literal(Literal::Float(ElementType::C32, value))) => [(*value as f32).to_le_bytes(), [0; 4]].concat(),
+        (_, Expr::Literal(Literal::Integer(element, value))) => value.to_le_bytes()[..element.bytes()].to_vec(),
+        _ => return None,
+    };
+    Some(bytes)
 }

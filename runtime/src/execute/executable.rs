@@ -11,8 +11,10 @@ use super::native::{NativeBuild, NativeError, NativeKernel};
 use super::stack::with_stack;
 use super::tier::Tier;
 use super::unsupported::Unsupported;
+use spc_compiler::backend::cuda::Module;
 use spc_compiler::ir::{Kernel, Verified};
 use std::fmt;
+use std::path::Path;
 use std::time::Duration;
 
 /// What runs a kernel.
@@ -205,6 +207,20 @@ impl Executable {
     pub fn by_c_compiler(kernels: Vec<Verified<Kernel>>) -> Result<Vec<Self>, NativeError> {
         let natives = NativeKernel::compile_c(&kernels.iter().collect::<Vec<_>>())?;
         Ok(kernels.into_iter().zip(natives).map(|(kernel, native)| Self::of_native(kernel, native)).collect())
+    }
+
+    /// Kernels from CUDA C++ with the host's code, each with its module for a device: one library. `build` makes it of a source file, and
+    /// its device has the host's memory.
+    ///
+    /// # Errors
+    /// What `build` says.
+    pub fn by_cuda_compiler(
+        kernels: Vec<(Verified<Kernel>, Module)>,
+        build: &dyn Fn(&Path, &Path) -> Result<(), NativeError>,
+    ) -> Result<Vec<Self>, NativeError> {
+        let all: Vec<_> = kernels.iter().map(|(kernel, module)| (kernel, module)).collect();
+        let natives = NativeKernel::compile_cuda(&all, build)?;
+        Ok(kernels.into_iter().zip(natives).map(|((kernel, _), native)| Self::of_native(kernel, native)).collect())
     }
 
     /// A kernel that the interpreter runs.

@@ -7,6 +7,7 @@
 //! set. The first of these stops the launch with a message.
 
 pub mod driver;
+pub mod standalone;
 
 use crate::harness::Skip;
 use spc::decompose::Engine;

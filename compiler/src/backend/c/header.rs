@@ -31,7 +31,7 @@ pub fn parameters(kernel: &Verified<Kernel>) -> (usize, Vec<Parameter>) {
 }
 
 /// How a kernel uses a parameter of this role.
-pub(super) fn access(kernel: &Kernel, role: ArrayRole) -> Access {
+pub(in crate::backend) fn access(kernel: &Kernel, role: ArrayRole) -> Access {
     let tensor = role.tensor().expect("parameters belong to tensors");
     match kernel.tensor(tensor).source {
         Source::Input | Source::SortedCopy { .. } => Access::Read,
@@ -40,8 +40,8 @@ pub(super) fn access(kernel: &Kernel, role: ArrayRole) -> Access {
     }
 }
 
-/// What a kernel does, and what each of its parameters holds.
-pub(super) fn comment(kernel: &Kernel) -> String {
+/// What a kernel does, and what each of its parameters holds; `free` gives back what it appends to.
+pub(in crate::backend) fn comment(kernel: &Kernel, free: &str) -> String {
     let mut lines: Vec<String> = kernel.documentation.iter().map(|line| line.trim().to_owned()).collect();
     for dimension in &kernel.dimensions {
         match dimension.size {
@@ -50,7 +50,7 @@ pub(super) fn comment(kernel: &Kernel) -> String {
         }
     }
     for (_, array) in kernel.parameters() {
-        lines.push(format!("{}: {}", array.name, holds(kernel, array.role)));
+        lines.push(format!("{}: {}", array.name, holds(kernel, &array.name, array.role, free)));
     }
     let lines = lines.iter().map(|line| {
         // A comment must not end inside of itself.
@@ -60,7 +60,7 @@ pub(super) fn comment(kernel: &Kernel) -> String {
     format!("/*\n{} */\n", lines.collect::<String>())
 }
 
-fn holds(kernel: &Kernel, role: ArrayRole) -> String {
+fn holds(kernel: &Kernel, array: &str, role: ArrayRole, free: &str) -> String {
     let tensor = role.tensor().expect("parameters belong to tensors");
     let declared = kernel.tensor(tensor);
     let name = &declared.name;
@@ -79,7 +79,7 @@ fn holds(kernel: &Kernel, role: ArrayRole) -> String {
             format!("{what}: the entries of `{}` stored as {}", kernel.tensor(of).name, declared.format)
         }
         Source::Output { structure: Structure::Appended, .. } => {
-            format!("{what}; empty before the call: {{0}}. What is in it afterwards is the caller's: free(….data)")
+            format!("{what}; empty before the call: {{0}}. What is in it afterwards is the caller's: {free}({array}->data)")
         }
         Source::Output { initial: Initial::Filled(fill), .. } => {
             format!("{what}; each must be {} before the call", number(fill))

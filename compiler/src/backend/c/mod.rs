@@ -22,6 +22,8 @@ mod parallel;
 mod reserved;
 
 pub use header::{Access, Parameter, parameters};
+pub(super) use header::{access as header_access, comment};
+pub(super) use reserved::functions as function_namer;
 
 use self::helpers::Helpers;
 use crate::backend::namer::Namer;
@@ -51,7 +53,7 @@ pub fn unit<'a>(kernels: impl IntoIterator<Item = &'a Verified<Kernel>>) -> Unit
         let name = names.name(&kernel.name);
         let mut printer = Printer::new(kernel, &mut helpers);
         let signature = printer.signature(&name);
-        let comment = header::comment(kernel);
+        let comment = header::comment(kernel, "free");
         declarations += &format!("\n{comment}{signature};\n");
         code += &format!("\n{comment}{signature} {{\n");
         printer.depth = 1;
@@ -239,7 +241,7 @@ impl<'a> Printer<'a> {
 }
 
 /// The type of an array's elements.
-fn element_name(held: ArrayElement) -> &'static str {
+pub(super) fn element_name(held: ArrayElement) -> &'static str {
     match held {
         ArrayElement::Index(IndexWidth::U8) => "uint8_t",
         ArrayElement::Index(IndexWidth::U16) => "uint16_t",

@@ -136,6 +136,6 @@ pub(super) fn namer() -> Namer {
 }
 
 /// Gives out names of functions.
-pub(super) fn functions() -> Namer {
+pub(in crate::backend) fn functions() -> Namer {
     Namer::new(FUNCTION)
 }

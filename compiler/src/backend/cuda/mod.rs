@@ -3,12 +3,13 @@
 //! In: a [`Module`], in which everything is decided: functions for a device, and what the host does to run them. Out: text, which
 //! includes no header and needs none. How loops become launches is decided in `map`; the plan itself is `gpu`'s.
 
+pub mod host;
 mod print;
 mod reserved;
 
 pub use crate::gpu::{
     BLOCK, Function, Group, Lane, Lanes, Meet, Module, Options, Owned, Parameter, Places, Refusal, SCAN_BLOCK, SCANNED,
-    SORTED, Segments, Share, Step, TEAM_BLOCK, Table, Teams, Threads, Tile, Total, WARP, WORKERS, plan_text,
+    SORTED, Segments, Share, Step, TEAM_BLOCK, Table, Teams, Threads, Tile, Total, WARP, WORKERS, constant_bytes, plan_text,
 };
 pub use print::text;
 

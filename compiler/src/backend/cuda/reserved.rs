@@ -7,6 +7,7 @@ use crate::backend::words::{BUILT_IN, KEYWORDS};
 const OWN: &[&str] = &[
     "c32",
     "c64",
+    "UINT64_MAX",
     "bf16",
     "f16",
     "f32",
@@ -21,6 +22,7 @@ const OWN: &[&str] = &[
     "offset",
     "scatter_bits",
     "shared_words",
+    "std",
     "u16",
     "u32",
     "u64",
@@ -35,7 +37,10 @@ const ELEMENTS: &[&str] =
 /// What C++ keeps for compilers and CUDA begins its own names with, and what helpers are called.
 fn is_reserved(word: &str) -> bool {
     let is_of_compilers = word.starts_with("__") || word.starts_with('_') && word[1..].starts_with(char::is_uppercase);
+    // What the host's file defines, and what CUDA's and the system's headers do.
+    let is_of_host = ["spc_", "SPC_", "cuda"].iter().any(|begin| word.starts_with(begin));
     is_of_compilers
+        || is_of_host
         || word.starts_with("mask_of_")
         || word.contains('_') && word.split('_').any(|part| ELEMENTS.contains(&part))
 }

@@ -645,7 +645,7 @@ Correct:
 A level that stores coordinates takes the width of them (`u8`, `u16`, `u32`, `u64`), one that stores positions takes theirs
 too, as in `pos = u64`. `compressed` and `singleton` levels may be `nonunique` or `unordered`, `padded` and `flagged` levels
 `nonunique`. A `padded` level takes the length of its rows, as in `width = 2`, a `sliced` level how many lie side by side, from 1 to 1024, as in
-`rows = 8`. A `dense` level stores nothing and takes none.
+`rows = 8`, a `grouped` level up to how many places for each entry it fills a group of rows up, as in `limit = 2`. A `dense` level stores nothing and takes none.
 
 Wrong:
 

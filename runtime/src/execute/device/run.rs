@@ -4,8 +4,8 @@ use super::super::array::{Access, Array, Data};
 use super::measured::Measured;
 use super::{Copied, Device, Grid, Memory};
 use crate::tensor::Values;
-use spc_compiler::backend::cuda::{Module, Parameter, SCAN_BLOCK, SCANNED, SORTED, Step, Threads, WARP, WORKERS};
-use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Initial, Literal, Size};
+use spc_compiler::backend::cuda::{Module, Parameter, SCAN_BLOCK, SCANNED, SORTED, Step, Threads, WARP, WORKERS, constant_bytes};
+use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, Expr, Initial, Size};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -236,7 +236,8 @@ impl Run<'_> {
         if total == 0 {
             return Ok(());
         }
-        let element = pattern(self.module.kernel.array(array).element, value)?;
+        let element = self.module.kernel.array(array).element;
+        let element = constant_bytes(element, value).ok_or("an array can't be filled with that")?;
         if element.iter().all(|&byte| byte == 0) {
             return self.device.zero(held.memory, total);
         }
@@ -543,19 +544,4 @@ fn width(element: ArrayElement) -> usize {
         ArrayElement::Index(width) => width.bytes(),
         ArrayElement::Value(element) => element.bytes(),
     }
-}
-
-/// The bytes of a constant as an element.
-fn pattern(element: ArrayElement, value: &Expr) -> Result<Vec<u8>> {
-    let bytes = match (element, value) {
-        (ArrayElement::Index(width), Expr::Index(index)) => index.to_le_bytes()[..width.bytes()].to_vec(),
-        (ArrayElement::Value(ElementType::Bool), Expr::Bool(value)) => vec![u8::from(*value)],
-        (_, Expr::Literal(Literal::Float(ElementType::F64, value))) => value.to_le_bytes().to_vec(),
-        (_, Expr::Literal(Literal::Float(ElementType::F32, value))) => (*value as f32).to_le_bytes().to_vec(),
-        (_, Expr::Literal(Literal::Float(ElementType::C64, value))) => [value.to_le_bytes(), [0; 8]].concat(),
-        (_, Expr::Literal(Literal::Float(ElementType::C32, value))) => [(*value as f32).to_le_bytes(), [0; 4]].concat(),
-        (_, Expr::Literal(Literal::Integer(element, value))) => value.to_le_bytes()[..element.bytes()].to_vec(),
-        _ => return Err("an array can't be filled with that".to_owned()),
-    };
-    Ok(bytes)
 }

@@ -53,3 +53,22 @@ static inline void spc_give(const spc_host *host, spc_vector *given, spc_vector 
     *given = (spc_vector){memory, length, length};
     free(vector->data);
 }
+
+/* The call went wrong, and why. */
+static inline int32_t spc_fail(const spc_host *host, spc_call *call, const char *why) {
+    const size_t length = strlen(why);
+    unsigned char *memory = host->allocate(length + 1, 1);
+    if (memory == NULL) abort();
+    memcpy(memory, why, length);
+    call->message = (spc_vector){memory, length, length + 1};
+    return 1;
+}
+
+#ifdef __cplusplus
+/* An address of elements of any type. */
+struct spc_any {
+    void *data;
+    explicit spc_any(void *data) : data(data) {}
+    template <class T> operator T *() const { return (T *)data; }
+};
+#endif

@@ -1,6 +1,7 @@
-//! Kernels by a C compiler: what the C backend prints, with a way to the host behind it.
+//! Kernels by a C compiler: what the C backend prints, with a way to the host behind it; and CUDA C++ with the host's code by a compiler
+//! that is given.
 //!
-//! The text is what a user of `spc compile --emit c` gets. So what runs here is what such a user has.
+//! The text is what a user of `spc compile --emit c` or `cu` gets. So what runs here is what such a user has.
 
 use super::abi::Entry;
 use super::process;
@@ -9,6 +10,7 @@ use crate::execute::cache::Workshop;
 use crate::execute::tier::Tier;
 use libloading::Library;
 use spc_compiler::backend::c::{self, Access, Parameter};
+use spc_compiler::backend::cuda::{Module, host};
 use spc_compiler::ir::{Kernel, Size, Verified};
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -46,19 +48,60 @@ impl NativeKernel {
             }
         }
         let unit = c::unit(kernels.iter().copied());
-        let mut source = unit.source;
-        source += ABI;
-        for (place, (kernel, function)) in kernels.iter().zip(&unit.functions).enumerate() {
-            source += &entry(place, function, kernel);
+        let text = Text { source: unit.source, functions: unit.functions, language: Language::C };
+        text.load(kernels, start, &|file, library| compile(file, library, &LIBRARY))
+    }
+
+    /// Compiles CUDA C++ of kernels with the host's code, each with its module for a device. What `build` makes of a source file is a
+    /// library whose device has the host's memory: an emulation.
+    ///
+    /// # Errors
+    /// What `build` says.
+    pub fn compile_cuda(
+        kernels: &[(&Verified<Kernel>, &Module)],
+        build: &dyn Fn(&Path, &Path) -> Result<(), NativeError>,
+    ) -> Result<Vec<Self>, NativeError> {
+        let start = Instant::now();
+        let unit = host::unit(kernels.iter().map(|(kernel, module)| (kernel.name.as_str(), *module)));
+        let text = Text { source: unit.source, functions: unit.functions, language: Language::Cuda };
+        text.load(&kernels.iter().map(|(kernel, _)| *kernel).collect::<Vec<_>>(), start, build)
+    }
+}
+
+/// What the text of kernels is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Language {
+    C,
+    Cuda,
+}
+
+/// Kernels as text, each with a function.
+struct Text {
+    source: String,
+    functions: Vec<String>,
+    language: Language,
+}
+
+impl Text {
+    fn load(
+        mut self,
+        kernels: &[&Verified<Kernel>],
+        start: Instant,
+        build: &dyn Fn(&Path, &Path) -> Result<(), NativeError>,
+    ) -> Result<Vec<NativeKernel>, NativeError> {
+        self.source += ABI;
+        for (place, (kernel, function)) in kernels.iter().zip(&self.functions).enumerate() {
+            self.source += &entry(place, function, kernel, self.language);
         }
         let failure = |path: &Path| {
             let path = path.to_owned();
             move |source| NativeError::File { path, source }
         };
         let workshop = Workshop::elsewhere().map_err(failure(&std::env::temp_dir()))?;
-        let (file, library) = (workshop.beside("kernels.c"), workshop.beside("kernels.so"));
-        fs::write(&file, source).map_err(failure(&file))?;
-        compile(&file, &library, &LIBRARY)?;
+        let name = if self.language == Language::C { "kernels.c" } else { "kernels.cu" };
+        let (file, library) = (workshop.beside(name), workshop.beside("kernels.so"));
+        fs::write(&file, self.source).map_err(failure(&file))?;
+        build(&file, &library)?;
         // SAFETY: the file is what the compiler made of the text above, which does nothing when it is loaded.
         let loaded = unsafe { Library::new(&library) };
         let loaded = loaded.map_err(|source| NativeError::Load { path: library.to_owned(), source })?;
@@ -69,7 +112,7 @@ impl NativeKernel {
             let found = unsafe { loaded.get::<Entry>(text::entry(place).as_bytes()) };
             let entry = *found.map_err(|source| NativeError::Load { path: library.to_owned(), source })?;
             let signature = Signature::of(kernel);
-            all.push(Self { signature, entry, compile_time, tier: Tier::C, missing: None });
+            all.push(NativeKernel { signature, entry, compile_time, tier: Tier::C, missing: None });
         }
         // The entries are used for as long as the process lives.
         std::mem::forget(loaded);
@@ -98,9 +141,10 @@ pub(super) fn compile(file: &Path, result: &Path, options: &[&str]) -> Result<()
 }
 
 /// The function that the host calls for a kernel.
-fn entry(place: usize, function: &str, kernel: &Verified<Kernel>) -> String {
+fn entry(place: usize, function: &str, kernel: &Verified<Kernel>, language: Language) -> String {
     let (extents, parameters) = c::parameters(kernel);
-    let mut text = format!("\nint32_t {}(const spc_host *host, spc_call *call) {{\n", text::entry(place));
+    let mark = if language == Language::C { "" } else { "extern \"C\" " };
+    let mut text = format!("\n{mark}int32_t {}(const spc_host *host, spc_call *call) {{\n", text::entry(place));
     let mut arguments: Vec<String> = (0..extents).map(|extent| format!("call->dimensions[{extent}]")).collect();
     let mut after = String::new();
     text += "    spc_begin(host);\n";
@@ -111,9 +155,19 @@ fn entry(place: usize, function: &str, kernel: &Verified<Kernel>) -> String {
             _ = writeln!(after, "    spc_give(host, &call->arrays[{array}], &v{array}, {bytes});");
             arguments.push(format!("&v{array}"));
         } else {
-            arguments.push(format!("call->arrays[{array}].data"));
+            // C++ converts no address by itself.
+            let cast = if language == Language::C { "" } else { "(spc_any)" };
+            arguments.push(format!("{cast}call->arrays[{array}].data"));
             arguments.push(format!("call->arrays[{array}].length"));
         }
     }
-    text + &format!("    {function}({});\n{after}    return 0;\n}}\n", arguments.join(", "))
+    match language {
+        Language::C => text += &format!("    {function}({});\n", arguments.join(", ")),
+        Language::Cuda => {
+            arguments.push("0".to_owned());
+            text += &format!("    const cudaError_t status = {function}({});\n", arguments.join(", "));
+            text += "    if (status != cudaSuccess) return spc_fail(host, call, cudaGetErrorString(status));\n";
+        }
+    }
+    text + &format!("{after}    return 0;\n}}\n")
 }

@@ -492,7 +492,7 @@ impl<K: Key> Grow<'_, K> {
         let most = format.count().map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
         let counts = self.widths(level, parents, 1);
         let mut positions = vec![0];
-        let mut count = 0;
+        let mut count = 0_usize;
         for group in self.groups(level, parents) {
             let counts = &counts[group];
             let (rows, entries) = (counts.iter().filter(|&&count| count > 0).count(), counts.iter().sum::<usize>());

@@ -46,7 +46,7 @@ pub fn text(module: &Module) -> String {
 }
 
 /// Comments speak of the user's names as they are; the text is of ASCII alone.
-fn ascii(text: String) -> String {
+pub(super) fn ascii(text: String) -> String {
     if text.is_ascii() {
         return text;
     }
