@@ -861,6 +861,46 @@ cases! {
     types_u8_subtract "cases/types/u8_subtract.ti" [A, B] u8_subtract(&A, &B);
     types_u8_values "cases/types/u8_values.ti" [A, B] u8_values(&A, &B);
     types_widened_terms "cases/types/widened_terms.ti" [x, b, c] terms(&x, &b, &c);
+    conditions_blocks "cases/conditions/blocks.ti" [X, U] rows(&X, &U);
+    conditions_computed_format "cases/conditions/computed_format.ti" [A] blocked(&A);
+    conditions_dense_into_sparse "cases/conditions/dense_into_sparse.ti" [A, x] forward(&A, &x);
+    conditions_dense_product "cases/conditions/dense_product.ti" [A] gram(&A);
+    conditions_dense_sum "cases/conditions/dense_sum.ti" [A, x] forward(&A, &x);
+    conditions_divided "cases/conditions/divided.ti" [A] blocks(&A);
+    conditions_fill "cases/conditions/fill.ti" [A] filled(&A);
+    conditions_higher_order "cases/conditions/higher_order.ti" [X] sorted(&X);
+    conditions_inner_of_sum "cases/conditions/inner_of_sum.ti" [A, B] product(&A, &B);
+    conditions_into_other_formats "cases/conditions/into_other_formats.ti" [A] parts(&A);
+    conditions_least "cases/conditions/least.ti" [A] least(&A);
+    conditions_merged "cases/conditions/merged.ti" [A, B, C] merged(&A, &B, &C);
+    conditions_of_vectors "cases/conditions/of_vectors.ti" [x, b] window(&x, &b);
+    conditions_or_and_not "cases/conditions/or_and_not.ti" [A] parts(&A);
+    conditions_product "cases/conditions/product.ti" [A] gram(&A);
+    conditions_ranges "cases/conditions/ranges.ti" [A, B] bands(&A, &B);
+    conditions_scattered_product "cases/conditions/scattered_product.ti" [A, B] product(&A, &B);
+    conditions_scheduled "cases/conditions/scheduled.ti" [A, x] forward(&A, &x);
+    conditions_sparse_sums "cases/conditions/sparse_sums.ti" [A] sums(&A);
+    conditions_strict_lower "cases/conditions/strict_lower.ti" [A] lower(&A);
+    conditions_sum_of_lower "cases/conditions/sum_of_lower.ti" [A, x] forward(&A, &x);
+    conditions_temporary "cases/conditions/temporary.ti" [A] pattern(&A);
+    conditions_triangles "cases/conditions/triangles.ti" [A] triangles(&A);
+    conditions_two_terms "cases/conditions/two_terms.ti" [A, B, x] both(&A, &B, &x);
+    conditions_update "cases/conditions/update.ti" [A] update(&A);
+    conditions_upper_of_columns "cases/conditions/upper_of_columns.ti" [A] upper(&A);
+    conditions_with_mask "cases/conditions/with_mask.ti" [A, M] sample(&A, &M);
+    conditions_without_entries "cases/conditions/without_entries.ti" [A, M] others(&A, &M);
+    extents_centered "cases/extents/centered.ti" [A, x] centered(&A, &x);
+    extents_empty "cases/extents/empty.ti" [A] none(&A);
+    extents_mean "cases/extents/mean.ti" [A] mean(&A);
+    extents_reduced "cases/extents/reduced.ti" [A, x] bounded(&A, &x);
+    extents_sparse_result "cases/extents/sparse_result.ti" [A, x] scaled(&A, &x);
+    packs_by_other_tensor "cases/packs/by_other_tensor.ti" [A, B] add(&A, &B);
+    packs_contraction "cases/packs/contraction.ti" [A, B, M] contract(&A, &B, &M);
+    packs_no_index "cases/packs/no_index.ti" [x, v] dot(&x, &v);
+    packs_outer "cases/packs/outer.ti" [a, B] outer(&a, &B);
+    packs_scale_csf "cases/packs/scale_csf.ti" [X, alpha] scale(&X, alpha);
+    packs_ttm "cases/packs/ttm.ti" [X, U] ttm(&X, &U);
+    packs_ttv "cases/packs/ttv.ti" [X, v] ttv(&X, &v);
 }
 
 /// Cases in which no operand has some index of the result, whose extent the macro's functions do not take.
