@@ -58,8 +58,6 @@ pub(crate) enum Target {
     Rust,
     /// CUDA C
     Cuda,
-    /// CUDA C++ for nvcc: the functions, and the host's code that launches them; with `-o k.cu` also its header `k.h`
-    Cu,
 }
 
 /// What to print.
@@ -89,6 +87,8 @@ enum Stage {
     Crate,
     /// CUDA C
     Cuda,
+    /// CUDA C++ for nvcc: the functions, and the host's code that launches them; with `-o k.cu` also its header `k.h`
+    Cu,
     /// What the host does to run CUDA C: memory, launches, scans
     Plan,
     /// The code that NVRTC makes of the CUDA C

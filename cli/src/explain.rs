@@ -129,7 +129,7 @@ impl Explain {
                 let compiled = spc_compiler::compile(program).map_err(|problems| source.refuse(problems))?;
                 for compiled in &compiled.kernels {
                     match target {
-                        concrete::Target::Gpu => decisions(&for_device(compiled, for_cuda)?.decisions, &mut text),
+                        concrete::Target::Gpu => decisions(&for_device(compiled, None, for_cuda)?.decisions, &mut text),
                         concrete::Target::Cpu => decisions(&pass::decisions(&compiled.kernel), &mut text),
                     }
                 }

@@ -333,13 +333,6 @@ pub const TEAM_BLOCK: u64 = 256;
 /// The number of threads of a block, where nothing is said against it.
 pub const BLOCK: u64 = 128;
 
-/// How many threads a multiprocessor is to have at a time, at least: so many leave each 64 registers, which hides more of what memory takes than
-/// as many loads as fit into 128 of fewer threads.
-const RESIDENT: u64 = 1024;
-
-/// The same where threads have several elements of rows and a share of the entries: these are more than 64 registers have room for.
-const RESIDENT_WITH_SHARES: u64 = 640;
-
 /// How many iterations of a loop that a group of lanes shares out are written one behind the other: their loads are then under way together.
 pub(crate) const UNROLLED: u64 = 4;
 
@@ -492,13 +485,6 @@ pub(crate) fn bytes(kernel: &Kernel, array: ArrayId) -> u64 {
 }
 
 impl Function {
-    /// How many of its blocks a multiprocessor is to have at a time, at least.
-    pub fn resident_blocks(&self) -> u64 {
-        let has_share = self.places().is_some_and(|places| places.share.is_some());
-        let resident = if has_share && self.has_strips() { RESIDENT_WITH_SHARES } else { RESIDENT };
-        (resident / self.block).max(1)
-    }
-
     /// The group of lanes that works at each place, where one does.
     pub fn group(&self) -> Option<Group> {
         self.places()?.group()

@@ -159,6 +159,12 @@ impl Scheduler<'_> {
         if term.structure == OutputStructure::Appended {
             fixed.extend(append_edges(&self.kernel, &term.target, &reduced));
         }
+        // The operand whose arrays the result shares is walked in its order, also where it is read in a part that is formed inside.
+        if let OutputStructure::Shared { access, .. } = &term.structure
+            && !reads.iter().any(|read| read.same_place(access))
+        {
+            fixed.extend(storage_edges(&self.kernel, access));
+        }
         let inside = self.kernel.inside_of_blocks(&variables, &term.target, vector);
         let rank = |variable: IndexVariable| {
             let hinted = hint.iter().position(|&v| v == variable).unwrap_or(hint.len());

@@ -4,7 +4,6 @@ use super::tensor_size;
 use crate::tensor::AnyTensor;
 use crate::tensor::patterns::{Pattern, Patterns};
 use crate::tensor::spread::Spread;
-use spc_compiler::format::Format;
 use spc_compiler::plan::{Degrees, Known, Modes, Source, TensorFacts};
 use std::collections::BTreeSet;
 use std::sync::Arc;

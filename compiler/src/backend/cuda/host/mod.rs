@@ -83,13 +83,14 @@ extern \"C\" {{
 
 /* All arrays are in the device's memory. Steps go into the stream in order; the status is that of what was begun, so that what goes wrong
    on the device is told by what waits for the stream. */
-{VECTOR}{declarations}
+{VECTOR}{}
 #if defined(__cplusplus)
 }}
 #endif
-"
+",
+        declarations.replace(EXTERN, "")
     );
-    print::ascii(text.replace(EXTERN, ""))
+    print::ascii(text)
 }
 
 /// What functions are marked with, in the source; a header has a block of them.

@@ -4,6 +4,10 @@
     function<<<dim3((grid).blocks[0], (grid).blocks[1]), dim3((grid).threads[0], (grid).threads[1]), (grid).shared, stream>>>(__VA_ARGS__)
 #endif
 
+#ifdef __NVCC__
+#pragma nv_diag_suppress 177 /* No file needs all of it. */
+#endif
+
 namespace {
 
 /* Elements in the device's memory: the caller's, or memory of this call. */

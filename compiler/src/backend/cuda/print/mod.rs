@@ -129,7 +129,8 @@ impl<'a> Printer<'a> {
         let bounds = match function.threads {
             Threads::One => String::new(),
             Threads::Each(_) | Threads::Teams(_) => {
-                format!(" __launch_bounds__({}, {})", function.block, function.resident_blocks())
+                // How many blocks a multiprocessor is to have is left to the compiler: asked for more, it spills.
+                format!(" __launch_bounds__({})", function.block)
             }
         };
         self.line(&format!("extern \"C\" __global__ void{bounds} {}(", function.name));
