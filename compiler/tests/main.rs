@@ -5,6 +5,7 @@ mod grammar;
 mod guide;
 mod imports;
 mod marker_types;
+mod reference;
 #[path = "rust/main.rs"]
 mod rust;
 mod schedules;

@@ -1,38 +1,8 @@
-//! The words that `spc explain` knows: README.md says the same of directives and levels, and examples are programs.
+//! The words that `spc explain` knows: examples are programs, and the glossary has all terms. `reference.rs` has the other pages.
 
-use spc_compiler::level;
 use spc_compiler::schedule::{Options, schedule};
-use spc_compiler::topics::{self, Kind, directives};
+use spc_compiler::topics::{self, Kind};
 use spc_compiler::{notation, syntax};
-
-const README: &str = include_str!("../../README.md");
-
-/// The cells of the rows of a table of README.md that begins with this head.
-fn table(head: &str) -> Vec<Vec<String>> {
-    let mut lines = README.lines().skip_while(|line| !line.starts_with(head)).skip(2);
-    let row = |line: &str| line.trim_matches('|').split(" | ").map(|cell| cell.trim().to_owned()).collect();
-    std::iter::from_fn(|| lines.next().filter(|line| line.starts_with('|'))).map(row).collect()
-}
-
-#[test]
-fn the_readme_says_what_directives_ask_for() {
-    let rows = table("| directive |");
-    let known: Vec<Vec<String>> = directives::ALL
-        .iter()
-        .map(|directive| vec![format!("`{}`", directive.example), directive.asks.to_owned()])
-        .collect();
-    assert_eq!(rows, known);
-}
-
-#[test]
-fn the_readme_has_every_level() {
-    let rows: Vec<String> = table("| level |").into_iter().map(|row| row[0].trim_matches('`').to_owned()).collect();
-    let mut known: Vec<&str> = level::ALL.iter().map(|level| level.kind().name).collect();
-    let mut said: Vec<&str> = rows.iter().map(String::as_str).collect();
-    known.sort_unstable();
-    said.sort_unstable();
-    assert_eq!(said, known);
-}
 
 /// The indented lines of a text, a text for each block of them.
 fn examples(text: &str) -> Vec<String> {

@@ -1,7 +1,7 @@
 """What a program means: dense loops over all indices, by NumPy.
 
 Each value is an array with an axis for every index variable of its statement. Beside the numbers go a bound of the rounding
-errors that any order of sums and factors may have, and the elements that README.md leaves open: what depends on an infinity or
+errors that any order of sums and factors may have, and the elements that docs/reference/infinities.md leaves open: what depends on an infinity or
 NaN that is stored, on a comparison that rounding may decide either way, on an overflow.
 
 Axes of up to `Program.long` coordinates are whole. Longer ones have the coordinates at which some operand has an entry; the generator

@@ -1,6 +1,6 @@
 """Programs as data, and their text.
 
-The classes are what README.md describes and no more. Nothing here reads `.ti` text: the generator makes these values, `evaluate`
+The classes are what docs/reference/language.md describes and no more. Nothing here reads `.ti` text: the generator makes these values, `evaluate`
 says what they mean, and `text` prints them.
 """
 

@@ -2,6 +2,8 @@
 
 mod bad_input;
 mod bench;
+#[cfg(unix)]
+mod book;
 mod cache;
 mod compile;
 mod decompose;

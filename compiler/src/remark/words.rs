@@ -8,7 +8,7 @@ impl Display for What {
     #[rustfmt::skip]
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self {
-            What::Inlined(name) => write!(f, "{name} is not made: what it is stands where it is read"),
+            What::Inlined(name) => write!(f, "{name} is inlined: it is computed where it is read"),
             What::Materialized(name, None) => write!(f, "{name} is made first, stored as a scalar"),
             What::Materialized(name, Some(format)) => write!(f, "{name} is made first, stored as {format}"),
             What::CutOff(name) => write!(f, "{name} is made first"),
@@ -175,7 +175,7 @@ impl Display for Why {
             }
             Why::PositionsAsked => f.write_str("the schedule asks for a loop over them"),
             Why::FewOperations => {
-                f.write_str("it takes a few operations on what is at hand; to store it and read it again would cost more")
+                f.write_str("it takes a few operations on what is loaded anyway; to store it and read it again would cost more")
             }
             Why::OnceThere(Work::Sum) => f.write_str("it is read once, and its sum is formed no more often there"),
             Why::OnceThere(Work::Functions) => {
@@ -226,7 +226,7 @@ impl Display for Why {
             ),
             Why::NotWalked(format) => write!(f, "loops do not walk {format}"),
             Why::AgainstLoops => f.write_str(
-                "its storage order stands against the order of the loops; searching it at every step would cost more",
+                "its storage order is against the order of the loops; searching it at every step would cost more",
             ),
             Why::SearchedInFibers => {
                 f.write_str("loops search it, which takes less time in fibers than in coordinates side by side")

@@ -42,7 +42,7 @@ pub enum Argument {
     ChosenOld,
 }
 
-/// A directive, declared once: checks of a schedule, `spc explain` and README.md follow from this. How it is applied is in a file of
+/// A directive, declared once: checks of a schedule, `spc explain` and docs/reference/directives.md follow from this. How it is applied is in a file of
 /// its name in `schedule/directive`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Directive {
@@ -52,7 +52,7 @@ pub struct Directive {
     pub arguments: &'static [Argument],
     /// An example.
     pub example: &'static str,
-    /// What the example asks for, as README.md says it.
+    /// What the example asks for, as docs/reference/directives.md says it.
     pub asks: &'static str,
     /// A kernel that has it.
     pub kernel: &'static str,
@@ -120,7 +120,7 @@ schedule { accumulate(j: sum); }",
         name: "reorder",
         arguments: &[Old, Old, Olds],
         example: "reorder(i, k, j)",
-        asks: "these loops in this order, outermost first; operands stored otherwise are read from sorted copies",
+        asks: "these loops in this order, outermost first; operands stored otherwise are read from transposed copies",
         kernel: "fn product(A: csr, B: dense) -> C: dense { C(i, j) = A(i, k) * B(k, j); }
 schedule { reorder(i, k, j); }",
     },

@@ -1,7 +1,7 @@
 //! The words of the language and of its field, with what `spc explain WORD` prints.
 //!
-//! One file a kind. Formats and levels are told by where they are defined: `prelude.ti`, and the page of each level. What README.md
-//! and the guide say of directives and levels is compared with this (`compiler/tests/topics.rs`).
+//! One file a kind. Formats and levels are told by where they are defined: `prelude.ti`, and the page of each level. The pages of
+//! docs/reference are made of this (`compiler/tests/reference.rs`).
 
 pub mod directives;
 mod formats;

@@ -175,5 +175,5 @@ sorts a chain of coordinates by these bits.
 ",
     ),
     (Kind::Word, "nonunique", &["unique"], "of a level, that a coordinate may occur several times under one parent", "The levels of `coo` are such: each entry has its own row coordinate, also where rows are equal."),
-    (Kind::Word, "unordered", &["ordered"], "of a level, that coordinates under one parent are in no order", "Loops read a sorted copy, unless it is the only sparse operand of a dense result."),
+    (Kind::Word, "unordered", &["ordered"], "of a level, that coordinates under one parent are in no order", "Loops read a transposed copy, unless it is the only sparse operand of a dense result."),
 ];

@@ -898,7 +898,7 @@ Correct:
         title: "an element of the result that is assigned several times",
         explanation: "
 Where the index of a result is computed from several variables, or by a division, several values meet in one element. Say
-how they come together: `+=` adds them.
+how they are reduced: `+=` adds them.
 
 Wrong:
 

@@ -4,7 +4,7 @@
 //! the reason, and notes the rest in [`Asked`](crate::concrete::Asked), or changes the kernel's variables at once. The scheduler
 //! keeps to what is asked where that is legal, refuses it where not, and proposes the rest. What a directive is called and what its
 //! arguments are is declared once, in [`topics::directives`](crate::topics::directives), which checks of the notation,
-//! README.md and `spc explain` follow.
+//! docs/reference/directives.md and `spc explain` follow.
 
 mod accumulate;
 mod assemble;

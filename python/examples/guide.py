@@ -1,0 +1,28 @@
+"""What docs/python.md shows. CI runs this file."""
+
+import numpy as np, scipy.sparse, spc
+
+A = scipy.sparse.random_array((1000, 1000), density=0.01, format="csr")
+x = np.ones(1000)
+
+y = spc.einsum("ij,j->i", A, x)                              # a NumPy array
+C = spc.einsum("ij,jk->ik", A, A, format="csr").to_scipy()   # a sparse result
+y = spc.einsum("y(i) = 2 * A(i,j) * x(j)", A=A, x=x)         # any index notation
+
+assert np.allclose(y, 2 * A @ x)
+assert abs(C - A @ A).max() < 1e-9
+
+spmv = spc.kernel("y(i) = A(i,j) * x(j)", A="csr")   # inputs by position or by name
+spmv(A, x)
+spmv(x=x, A=A)
+out = np.empty(1000)
+spmv(A, x, out=out)                                  # writes into an array that is there
+
+@spc.jit
+def mttkrp(X: "csf", B: "dense", C: "dense") -> "dense":
+    "Y(i,r) = X(i,j,k) * B(j,r) * C(k,r)"
+
+assert np.allclose(out, A @ x)
+X = spc.tensor(([np.array([0, 1]), np.array([1, 2]), np.array([3, 0])], np.array([2.0, 3.0])), format="csf", shape=(2, 3, 4))
+B, D = np.ones((3, 8)), np.ones((4, 8))
+assert np.allclose(mttkrp(X, B, D), [[2.0] * 8, [3.0] * 8])
