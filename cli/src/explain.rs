@@ -19,10 +19,9 @@ use spc::execute::{Backend, Chain, Program, ProgramOptions, Tier, with_stack_for
 use spc_compiler::concrete;
 use spc_compiler::diagnostics::{self, Code};
 use spc_compiler::plan::{Facts, Planned};
-use spc_compiler::remark::{Decision, Remark};
 use spc_compiler::schedule;
 use spc_compiler::topics::{self, Kind};
-use spc_compiler::{backend, notation, pass, syntax};
+use spc_compiler::{backend, explanation, notation, pass, syntax};
 use std::fmt::Write;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -124,13 +123,15 @@ impl Explain {
             let explained = || {
                 let whole = planned.as_ref().map_or(*kernel, |(planned, _)| &planned.kernel);
                 let program = schedule::schedule(whole, options).map_err(|problems| source.refuse(problems))?;
-                let plan = planned.as_ref().map(|(planned, _)| planning::explained(planned) + "\n");
-                let mut text = plan.unwrap_or_default() + &program_explanation(whole, &program);
+                let plan = planned.as_ref().map(|(planned, _)| explanation::plan(planned) + "\n");
+                let mut text = plan.unwrap_or_default() + &explanation::program(whole, &program);
                 let compiled = spc_compiler::compile(program).map_err(|problems| source.refuse(problems))?;
                 for compiled in &compiled.kernels {
                     match target {
-                        concrete::Target::Gpu => decisions(&for_device(compiled, None, for_cuda)?.decisions, &mut text),
-                        concrete::Target::Cpu => decisions(&pass::decisions(&compiled.kernel), &mut text),
+                        concrete::Target::Gpu => {
+                            explanation::decisions(&for_device(compiled, None, for_cuda)?.decisions, &mut text)
+                        }
+                        concrete::Target::Cpu => explanation::decisions(&pass::decisions(&compiled.kernel), &mut text),
                     }
                 }
                 if !is_for_gpu && (tier_by_data.is_some() || settings::is_verbose()) {
@@ -289,42 +290,4 @@ fn wrapped(words: &[&str]) -> String {
         }
     }
     lines.iter().map(|line| format!("    {line}\n")).collect()
-}
-
-/// What a kernel becomes: where it has several statements, what became of those, and then each loop nest.
-fn program_explanation(kernel: &notation::Kernel, program: &schedule::Program) -> String {
-    let mut text = String::new();
-    for line in &kernel.documentation {
-        _ = writeln!(text, "{}", line.trim());
-    }
-    if kernel.statements.len() > 1 || program.chain.links.len() > 1 {
-        for statement in &kernel.statements {
-            _ = writeln!(text, "{}", kernel.statement(statement));
-        }
-        text.push('\n');
-        remarks(&program.chain.decisions, &mut text);
-        text.push('\n');
-    }
-    let nests: Vec<String> = program.kernels.iter().map(explanation).collect();
-    text + &nests.join("\n")
-}
-
-fn explanation(kernel: &concrete::Kernel) -> String {
-    let mut text = String::new();
-    for line in &kernel.summary {
-        _ = writeln!(text, "{line}");
-    }
-    _ = writeln!(text, "\n{kernel}");
-    remarks(&kernel.decisions, &mut text);
-    text
-}
-
-fn remarks(remarks: &[Remark], text: &mut String) {
-    decisions(&remarks.iter().filter(|remark| remark.what.is_told()).map(Decision::from).collect::<Vec<_>>(), text);
-}
-
-fn decisions(decisions: &[Decision], text: &mut String) {
-    for decision in decisions {
-        _ = writeln!(text, "* {}\n      {}", decision.what, decision.why);
-    }
 }

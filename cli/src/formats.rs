@@ -2,16 +2,18 @@
 
 use crate::arguments::FormatsArguments;
 use crate::failure::Failure;
-use crate::output;
 use crate::source;
+use crate::{output, settings};
 use clap::Args;
-use spc::tensor::{AnyTensor, Coordinates, Duplicates, Indices, layout_text, pack};
+use serde_json::json;
+use spc::tensor::{AnyTensor, Coordinates, Drawing, Duplicates, Indices, pack};
 use spc_compiler::format::resolve::{self, Definitions, Orders};
 use spc_compiler::format::{Format, LevelFormat, prelude};
 use spc_compiler::level::{self, Level};
 use spc_compiler::syntax::{self, FormatArgument, FormatDefinition, FormatExpr, FormatExprKind, Program};
 use spc_compiler::topics::{self, Kind};
 use std::fmt::Write;
+use std::path::PathBuf;
 
 impl FormatsArguments {
     /// The file, parsed and checked; a program without definitions where there is none.
@@ -40,6 +42,12 @@ pub(crate) struct Formats {
     /// The order of the example; 2 if not given and the format serves it
     #[arg(long, value_name = "N")]
     order: Option<usize>,
+    /// Draw the arrays as a picture, which has a description for screen readers
+    #[arg(long, requires = "format")]
+    svg: bool,
+    /// Write the picture to a file; `-` for the standard output
+    #[arg(short, long, value_name = "FILE.svg", requires = "svg")]
+    output: Option<PathBuf>,
     #[command(flatten)]
     named: FormatsArguments,
 }
@@ -50,7 +58,16 @@ impl Formats {
         let definitions = Definitions::of_program(&program);
         match &self.format {
             None => output::explain(&listing(&definitions)),
-            Some(text) => output::explain(&shown(text, self.order, &definitions)?),
+            Some(text) if self.svg => {
+                let shown = Shown::new(text, self.order, &definitions)?;
+                let picture = Drawing::of(&shown.example).svg();
+                match self.output.as_deref().filter(|path| path.as_os_str() != "-") {
+                    Some(path) => Ok(spc::io::write_text(path, &picture)?),
+                    None if settings::json() => output::print_json(json!({ "svg": picture })),
+                    None => output::print(&picture),
+                }
+            }
+            Some(text) => output::explain(&Shown::new(text, self.order, &definitions)?.page(&definitions)),
         }
     }
 }
@@ -89,36 +106,52 @@ probe whether it has one, or read a copy.\n`spc formats FORMAT` draws the arrays
 }
 
 /// A format, and an example in it.
-fn shown(text: &str, order: Option<usize>, definitions: &Definitions<'_>) -> Result<String, Failure> {
-    let refuse = |text: &str, problems: spc_compiler::diagnostics::Diagnostics| {
-        source::rendered(&[(text, "<format>", problems)])
-    };
-    // A level by itself is that of a vector.
-    let is_level = level::named(text).is_some() && find(text, definitions).is_none();
-    let mut text = if is_level { format!("[{text}]") } else { text.to_owned() };
-    let mut parsed = syntax::parse_format(&text).map_err(|problems| refuse(&text, problems))?;
-    if let Some(arguments) = example_arguments(&parsed, definitions) {
-        text = format!("{text}({arguments})");
-        parsed = syntax::parse_format(&text).map_err(|problems| refuse(&text, problems))?;
+struct Shown {
+    /// How it is written, with arguments where it takes some.
+    text: String,
+    parsed: FormatExpr,
+    format: Format,
+    example: AnyTensor,
+}
+
+impl Shown {
+    fn new(text: &str, order: Option<usize>, definitions: &Definitions<'_>) -> Result<Self, Failure> {
+        let refuse = |text: &str, problems: spc_compiler::diagnostics::Diagnostics| {
+            source::rendered(&[(text, "<format>", problems)])
+        };
+        // A level by itself is that of a vector.
+        let is_level = level::named(text).is_some() && find(text, definitions).is_none();
+        let mut text = if is_level { format!("[{text}]") } else { text.to_owned() };
+        let mut parsed = syntax::parse_format(&text).map_err(|problems| refuse(&text, problems))?;
+        if let Some(arguments) = example_arguments(&parsed, definitions) {
+            text = format!("{text}({arguments})");
+            parsed = syntax::parse_format(&text).map_err(|problems| refuse(&text, problems))?;
+        }
+        let orders = resolve::orders(&parsed, definitions);
+        let order = order.unwrap_or_else(|| match orders {
+            Some(orders) if !orders.contains(2) => orders.minimum.max(1),
+            _ => 2,
+        });
+        let format = resolve::resolve(&parsed, order, definitions).map_err(|problems| refuse(&text, problems))?;
+        let example = example(&format)?;
+        Ok(Self { text, parsed, format, example })
     }
-    let orders = resolve::orders(&parsed, definitions);
-    let order = order.unwrap_or_else(|| match orders {
-        Some(orders) if !orders.contains(2) => orders.minimum.max(1),
-        _ => 2,
-    });
-    let format = resolve::resolve(&parsed, order, definitions).map_err(|problems| refuse(&text, problems))?;
-    let mut page = format!("{text}: {format}\n");
-    if let FormatExprKind::Named { name, .. } = &parsed.kind {
-        let own = definitions.own().iter().find(|own| own.name.name == name.name);
-        let documented = own.map(|own| own.documentation.iter().map(|line| line.trim()).collect::<Vec<_>>().join("\n"));
-        let known = || topics::find(&name.name).into_iter().find(|topic| topic.kind == Kind::Format);
-        let said = documented.or_else(|| known().map(|topic| format!("{}.", topic.summary)));
-        page.push_str(&said.map(|said| format!("{said}\n")).unwrap_or_default());
+
+    /// What the format is, and the arrays of the example.
+    fn page(&self, definitions: &Definitions<'_>) -> String {
+        let mut page = format!("{}: {}\n", self.text, self.format);
+        if let FormatExprKind::Named { name, .. } = &self.parsed.kind {
+            let own = definitions.own().iter().find(|own| own.name.name == name.name);
+            let documented =
+                own.map(|own| own.documentation.iter().map(|line| line.trim()).collect::<Vec<_>>().join("\n"));
+            let known = || topics::find(&name.name).into_iter().find(|topic| topic.kind == Kind::Format);
+            let said = documented.or_else(|| known().map(|topic| format!("{}.", topic.summary)));
+            page.push_str(&said.map(|said| format!("{said}\n")).unwrap_or_default());
+        }
+        _ = write!(page, "\n{}\n{}", picture(&self.example), Drawing::of(&self.example).text());
+        page.push_str("Coordinates and positions count from 0. A position is a place in the arrays of a level; its parent is one of the level above.\n");
+        page
     }
-    let tensor = example(&format)?;
-    _ = write!(page, "\n{}\n{}", picture(&tensor), layout_text(&tensor));
-    page.push_str("Coordinates and positions count from 0. A position is a place in the arrays of a level; its parent is one of the level above.\n");
-    Ok(page)
 }
 
 fn find<'a>(name: &str, definitions: &Definitions<'a>) -> Option<&'a FormatDefinition> {

@@ -21,6 +21,7 @@ mod names;
 mod output;
 mod page;
 mod planning;
+mod play;
 mod predicted;
 mod progress;
 mod run;
@@ -59,6 +60,7 @@ enum Verb {
     Run(run::Run),
     Explain(explain::Explain),
     Formats(formats::Formats),
+    Play(play::Play),
     Test(test::Test),
     Info(info::Info),
     Convert(convert::Convert),
@@ -158,6 +160,7 @@ fn main() -> ExitCode {
         Verb::Run(verb) => verb.run(),
         Verb::Explain(verb) => verb.run(),
         Verb::Formats(verb) => verb.run(),
+        Verb::Play(verb) => verb.run(),
         Verb::Test(verb) => verb.run(),
         Verb::Info(verb) => threads::on(0, || verb.run()).flatten(),
         Verb::Convert(verb) => threads::on(0, || verb.run()).flatten(),

@@ -7,6 +7,8 @@ use serde_json::{Map, Value, json};
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
+pub(crate) use spc_compiler::explanation::{bytes, digits};
+
 /// The version of what `--json` prints. It is raised where a field changes its meaning or goes away.
 const SCHEMA: u32 = 1;
 
@@ -109,31 +111,6 @@ pub(crate) fn table(rows: &[Vec<String>], first_right: usize) -> String {
     text
 }
 
-/// `12` and `bytes` as `12 bytes`, thousands as `1.2 kB` and so on.
-pub(crate) fn bytes(count: usize) -> String {
-    let mut value = count as f64;
-    let mut unit = "B";
-    for next in ["kB", "MB", "GB", "TB"] {
-        if value < 1000.0 {
-            break;
-        }
-        value /= 1000.0;
-        unit = next;
-    }
-    if unit == "B" { format!("{count} B") } else { format!("{} {unit}", digits(value)) }
-}
-
-/// A number with at least three digits that count.
-pub(crate) fn digits(value: f64) -> String {
-    match value.abs() {
-        size if size >= 100.0 || value == 0.0 => format!("{value:.0}"),
-        size if size >= 10.0 => format!("{value:.1}"),
-        size if size >= 1.0 => format!("{value:.2}"),
-        size if size >= 1e-3 => format!("{value:.3}"),
-        _ => format!("{value:.2e}"),
-    }
-}
-
 /// `100 x 200`, and for no modes `scalar`.
 pub(crate) fn shape(shape: &[usize]) -> String {
     match shape {
@@ -150,14 +127,5 @@ mod tests {
     fn columns_line_up() {
         let rows = [vec!["a".to_owned(), "10".to_owned()], vec!["long".to_owned(), "5".to_owned()]];
         assert_eq!(table(&rows, 1), "a     10\nlong   5\n");
-    }
-
-    #[test]
-    fn numbers_keep_three_digits() {
-        assert_eq!(
-            [0.0, 1234.5, 12.345, 1.2345, 0.12345, 1e-5].map(digits),
-            ["0", "1234", "12.3", "1.23", "0.123", "1.00e-5"]
-        );
-        assert_eq!([999, 1234, 12_345_678].map(bytes), ["999 B", "1.23 kB", "12.3 MB"]);
     }
 }

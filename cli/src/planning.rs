@@ -1,14 +1,12 @@
 //! How the plan of a kernel is chosen, and what is told of it.
 
 use crate::arguments::bytes;
-use crate::output;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 use spc::execute::Planning;
 use spc_compiler::notation;
 use spc_compiler::plan::{self, Cost, Facts, Known, Modes, Planned, TensorFacts};
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 /// Which plan is taken.
 #[derive(Debug, Clone, Copy, Default, Args)]
@@ -47,51 +45,6 @@ impl PlanArguments {
         let facts = Facts { memory: self.memory, ..Facts::stated(kernel, dimensions) };
         plan::plan(kernel, &facts).map(|planned| (planned, facts))
     }
-}
-
-/// A plan with its cost beside that of the text, and the best others.
-pub(crate) fn explained(planned: &Planned) -> String {
-    let mut text = match planned.is_assumed {
-        true => "plan: less work than what is written, of whatever sizes\n".to_owned(),
-        false => format!("plan: {}; as written {}\n", cost(&planned.cost), cost(&planned.written)),
-    };
-    indent(&mut text, &plan::text(&planned.kernel));
-    if planned.is_assumed {
-        return text;
-    }
-    let is_told = |other: &&plan::Alternative| other.cost != planned.written;
-    for other in planned.others.iter().filter(is_told).take(2) {
-        _ = writeln!(text, "also possible: {}", cost(&other.cost));
-        indent(&mut text, &other.text);
-    }
-    text
-}
-
-fn indent(text: &mut String, lines: &str) {
-    for line in lines.trim_end().lines() {
-        _ = writeln!(text, "    {line}");
-    }
-}
-
-/// `2.9e7 operations, 21 MB, 2 kB of temporaries, about 1.6 ms`
-fn cost(cost: &Cost) -> String {
-    let mut text = format!("{} operations, {}", scientific(cost.operations), size(cost.bytes));
-    if cost.memory > 0.0 {
-        _ = write!(text, ", {} of temporaries", size(cost.memory));
-    }
-    if cost.time > 0.0 {
-        _ = write!(text, ", about {} ms", output::digits(cost.time / 1e6));
-    }
-    text
-}
-
-/// `58598`, `2.9e7`
-pub(crate) fn scientific(count: f64) -> String {
-    if count < 1e5 { format!("{count:.0}") } else { format!("{count:.1e}") }
-}
-
-fn size(bytes: f64) -> String {
-    output::bytes(bytes as usize)
 }
 
 /// What is known of a plan, as JSON.

@@ -23,6 +23,8 @@ pub mod backend;
 #[cfg(feature = "compile")]
 pub mod concrete;
 pub mod diagnostics;
+#[cfg(feature = "compile")]
+pub mod explanation;
 pub mod format;
 #[cfg(feature = "cuda")]
 pub mod gpu;

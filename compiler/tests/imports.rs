@@ -23,6 +23,7 @@ const STAGES: &[&[&str]] = &[
     &["lower/"],
     &["pass/"],
     &["stages.rs"],
+    &["explanation.rs"],
     &["model/"],
     &["gpu/"],
     &["map/"],

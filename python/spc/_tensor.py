@@ -155,9 +155,11 @@ class Tensor:
     def _repr_html_(self) -> str:
         rows = [("shape", " × ".join(map(str, self.shape)) or "a number"), ("elements", self._storage.element),
                 ("format", self.format), ("entries", f"{self.nnz:,}"), ("memory", f"{self.nbytes:,} bytes")]
+        # A picture takes time for all that is stored, and a part of it tells no more than text.
+        arrays = f"<div style='overflow-x:auto'>{self._storage.svg()}</div>" if self.nbytes <= 4096 else f"<pre>{html.escape(self.layout())}</pre>"
         table = "".join(f"<tr><th style='text-align:left'>{name}</th><td>{html.escape(value)}</td></tr>" for name, value in rows)
         return (f"<div><table>{table}</table><pre>{html.escape(str(self))}</pre>"
-                f"<details><summary>arrays</summary><pre>{html.escape(self.layout())}</pre></details></div>")
+                f"<details><summary>arrays</summary>{arrays}</details></div>")
 
     # Data of `pickle` and `copy` are copies of the arrays, by way of coordinates.
     def __reduce__(self) -> Any:

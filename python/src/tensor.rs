@@ -4,7 +4,7 @@ use crate::{borrow, errors, known, threads};
 use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use spc::tensor::{AnyTensor, Coordinates, Duplicates, Element, ElementType, IndexArray, Indices, LevelArrays, pack};
+use spc::tensor::{AnyTensor, Coordinates, Drawing, Duplicates, Element, ElementType, IndexArray, Indices, LevelArrays, pack};
 use spc::with_element;
 use spc_compiler::diagnostics::render::render;
 use spc_compiler::format::Format;
@@ -298,6 +298,11 @@ impl Storage {
     /// The arrays of each level, as a drawing.
     fn layout(&self) -> String {
         self.0.layout()
+    }
+
+    /// The same as a picture.
+    fn svg(&self) -> String {
+        Drawing::of(&self.0).svg()
     }
 
     fn __str__(&self) -> String {

@@ -169,3 +169,5 @@ def test_what_the_reference_stores_in_short(tmp_path):
 def test_tensors_show_their_arrays(rng):
     shown = spc.tensor(matrix(rng))._repr_html_()
     assert "[dense, compressed]" in shown and "<details>" in shown and "bytes" in shown
+    small = spc.tensor(scipy.sparse.csr_array(np.eye(3)))._repr_html_()
+    assert "<svg" in small and "data-cell=\"2.crd.2\"" in small

@@ -11,7 +11,7 @@ use crate::files::{InputKind, OutputKind};
 use crate::planning::PlanArguments;
 use crate::progress::Progress;
 use crate::source::Source;
-use crate::{planning, settings, threads};
+use crate::{settings, threads};
 use clap::{Args, ValueEnum};
 use report::Report;
 
@@ -20,7 +20,7 @@ pub(crate) use inputs::{Given, literal, notes, of_file, open, read, without_shap
 pub(crate) use report::{number, on_one_line};
 use spc::execute::{Backend, Error, Program, ProgramError, ProgramOptions, StreamOptions};
 use spc::tensor::{Duplicates, InvalidTensor, PackError};
-use spc_compiler::notation;
+use spc_compiler::{explanation, notation};
 use std::num::NonZeroUsize;
 use std::time::Instant;
 
@@ -154,7 +154,7 @@ impl Run {
         if settings::is_verbose() {
             notes.push(format!("the kernel ran in the tier `{}`: {}", outcome.tier, outcome.reason));
             notes.extend(report::inputs(&program, kernel));
-            notes.extend(program.planned().map(|planned| planning::explained(planned).trim_end().to_owned()));
+            notes.extend(program.planned().map(|planned| explanation::plan(planned).trim_end().to_owned()));
         }
         notes.iter().for_each(note);
         let report = Report { program: &program, outcome: &outcome, kernel, warnings, read_time, notes: &notes };

@@ -8,6 +8,7 @@ use spc::complex::c64;
 use spc::execute::{Copied, Outcome, Prepared, Program, Way};
 use spc::tensor::{AnyTensor, Element};
 use spc::with_element;
+use spc_compiler::explanation;
 use spc_compiler::format::Format;
 use spc_compiler::notation::Kernel;
 use spc_compiler::syntax::Schedule;
@@ -95,7 +96,7 @@ impl Report<'_> {
         _ = writeln!(text, "{}", self.call());
         if let Some(planned) = self.program.planned() {
             let (cost, written) = (&planned.cost, &planned.written);
-            let operations = planning::scientific;
+            let operations = explanation::scientific;
             let (planned, written) = (operations(cost.operations), operations(written.operations));
             let time = milliseconds(self.program.plan_time());
             _ = writeln!(

@@ -87,6 +87,11 @@ together 92 bytes for 6 stored";
     assert_has(&place.prints(&["formats", "[compressed, hashed]"]), &["hashed (", "∞"]);
     assert_has(&place.prints(&["formats", "run"]), &["[run]", "ends"]);
     assert_has(&place.prints(&["formats", "csf", "--order", "4"]), &["level 4: l, compressed"]);
+    let picture = place.prints(&["formats", "csr", "--svg"]);
+    assert_has(&picture, &["<svg xmlns", "<title>", "<desc>Level 1, i: dense", "data-cell=\"2.crd.5\"", "</svg>"]);
+    assert_eq!(place.prints(&["formats", "csr", "--svg", "-o", "csr.svg"]), "");
+    assert_eq!(place.read("csr.svg"), picture);
+    assert_has(&place.fails(&["formats", "--svg"], 2), &["FORMAT"]);
     let place = place
         .with("mine.ti", "/// Rows in pairs.\nformat pairs = (i, j) -> [i / 2: dense, j: compressed, i % 2: dense];\n");
     assert_has(&place.prints(&["formats", "pairs", "--formats", "mine.ti"]), &["Rows in pairs.", "i / 2, dense"]);

@@ -227,6 +227,7 @@ fn every_verb_has_help_and_a_page() {
         "tucker",
         "power",
         "bench",
+        "play",
         "completions",
         "man",
     ];

@@ -16,6 +16,7 @@ mod habits;
 mod language;
 mod memory;
 mod plans;
+mod play;
 mod run;
 mod suite;
 mod test;

@@ -10,7 +10,7 @@
 //!   one read what another wrote.
 //! * A vector loop runs its iterations in a random order.
 //!
-//! The same seed gives the same run.
+//! The same seed gives the same run. While it is [`traced`], nothing is cut or shuffled.
 //!
 //! ```
 //! use spc::execute::interpreter::{ArrayValue, Options, run};
@@ -40,10 +40,12 @@ mod random;
 mod statements;
 #[cfg(test)]
 mod tests;
+mod trace;
 mod values;
 
 pub use arrays::ArrayValue;
 pub use counts::{Counts, counted};
+pub use trace::{Touch, Trace, traced};
 
 use crate::parallel::NoMemory;
 use arrays::{Buffer, Slot};
@@ -171,7 +173,7 @@ impl<'k> Machine<'k> {
             buffers,
             chunk: None,
             stamp: 0,
-            random: Random::new(seed),
+            random: if trace::is_on() { Random::greatest() } else { Random::new(seed) },
         }
     }
 }

@@ -3,6 +3,7 @@
 
 pub use super::*;
 
+#[cfg(target_arch = "x86_64")]
 use super::dot::LONG;
 #[cfg(all(
     target_arch = "x86_64",

@@ -30,6 +30,7 @@ mod column;
 mod convert;
 mod coordinates;
 mod copy;
+mod drawing;
 mod error;
 mod fibers;
 mod foreign;
@@ -41,7 +42,6 @@ mod kept;
 #[cfg(test)]
 mod law;
 mod layout;
-mod layout_text;
 mod level_arrays;
 #[cfg(test)]
 mod map_law;
@@ -70,11 +70,11 @@ pub use any::{AnyTensor, Parts};
 pub use buffer::{ALIGNMENT, Buffer, Plain};
 pub(crate) use convert::Listed;
 pub use coordinates::{Coordinates, Indices};
+pub use drawing::{Drawing, DrawnCell, DrawnLevel, DrawnRow, layout_text};
 pub use error::{InvalidTensor, WrongElement, WrongType};
 pub use formats::{LevelList, Levels, Mode, ModeList, Permuted, RowMajor, Scalar, StorageFormat};
 pub use index_array::{Index, IndexArray};
 pub(crate) use layout::level_extents;
-pub use layout_text::layout_text;
 pub use level_arrays::LevelArrays;
 pub use mapped::{
     Constant, CoordinateType, Difference, Extent, Interleaved, MapLevels, Mapped, Morton, Product, Quotient, Remainder,

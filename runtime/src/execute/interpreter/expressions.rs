@@ -2,6 +2,7 @@
 
 use super::Machine;
 use super::counts;
+use super::trace;
 use super::values::{self, Result, Value, problem};
 use spc_compiler::format::interleave;
 use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Factor, ReduceOperator, Term, Type};
@@ -171,7 +172,13 @@ impl Machine<'_> {
     pub(super) fn load(&self, array: ArrayId, index: u64) -> Result<Value> {
         let element = self.place(array, index)?;
         self.check_read(array, element)?;
+        self.touch(element, false);
         Ok(self.buffers[element.buffer].data.get(element.at, self.kernel.array(array).element))
+    }
+
+    /// Notes an element of a tensor, wherever a chunk has its own copy of it.
+    pub(super) fn touch(&self, element: Element, is_written: bool) {
+        trace::touch(self.kernel, element.buffer % self.kernel.arrays.len(), element.at, is_written);
     }
 
     /// Where an element is.

@@ -225,6 +225,7 @@ impl Machine<'_> {
     // What a chunk touches.
 
     pub(super) fn check_read(&self, array: ArrayId, element: Element) -> Result<()> {
+        self.touch(element, true);
         let Some(chunk) = &self.chunk else { return Ok(()) };
         self.check_owned(chunk, array, element)?;
         let buffer = &self.buffers[element.buffer];
@@ -240,6 +241,7 @@ impl Machine<'_> {
     }
 
     pub(super) fn check_write(&mut self, array: ArrayId, element: Element) -> Result<()> {
+        self.touch(element, true);
         let Some(chunk) = &self.chunk else { return Ok(()) };
         self.check_owned(chunk, array, element)?;
         if self.buffers[element.buffer].is_private {

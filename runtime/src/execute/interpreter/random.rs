@@ -1,15 +1,24 @@
 //! splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
 
-pub(super) struct Random(u64);
+pub(super) struct Random {
+    state: u64,
+    /// Whether each choice is the greatest that there is: iterations and chunks then come in order, and loops are not cut.
+    is_greatest: bool,
+}
 
 impl Random {
     pub(super) fn new(seed: u64) -> Self {
-        Self(seed)
+        Self { state: seed, is_greatest: false }
+    }
+
+    /// What leaves nothing to chance.
+    pub(super) fn greatest() -> Self {
+        Self { state: 0, is_greatest: true }
     }
 
     pub(super) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.state;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
@@ -17,7 +26,7 @@ impl Random {
 
     /// A number below `count`, which is not zero.
     pub(super) fn below(&mut self, count: u64) -> u64 {
-        self.next() % count
+        if self.is_greatest { count - 1 } else { self.next() % count }
     }
 
     /// A number in `begin..=end`.
@@ -50,11 +59,11 @@ impl Shuffled {
         if count < 2 {
             return Self { count, step: 0, next: 0, left: count };
         }
-        let mut step = random.between(1, count - 1);
+        let mut step = count - random.between(1, count - 1);
         while divisor(step, count) != 1 {
             step = step % (count - 1) + 1;
         }
-        Self { count, step, next: random.below(count), left: count }
+        Self { count, step, next: count - 1 - random.below(count), left: count }
     }
 }
 

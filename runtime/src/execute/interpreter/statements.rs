@@ -2,6 +2,7 @@
 
 use super::arrays::Slot;
 use super::counts;
+use super::expressions::Element;
 use super::random::Shuffled;
 use super::values::{self, Result, Value, problem};
 use super::{ArrayValue, Machine};
@@ -312,6 +313,9 @@ impl Machine<'_> {
     fn append(&mut self, array: ArrayId, count: u64, value: Value) -> Result<()> {
         self.written(array, |counts| counts.filled += count);
         let buffer = self.slots[array.index()].buffer;
+        if count > 0 {
+            self.touch(Element { buffer, at: self.buffers[buffer].data.len() }, true);
+        }
         let result = self.buffers[buffer].data.extend(count, value);
         result.map_err(|problem| problem.about(self.name(array)))
     }

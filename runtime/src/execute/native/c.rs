@@ -5,10 +5,9 @@
 
 use super::abi::Entry;
 use super::process;
-use super::{NativeError, NativeKernel, Signature, text};
+use super::{Library, NativeError, NativeKernel, Signature, text};
 use crate::execute::cache::Workshop;
 use crate::execute::tier::Tier;
-use libloading::Library;
 use spc_compiler::backend::c::{self, Access, Parameter};
 use spc_compiler::backend::cuda::{Module, host};
 use spc_compiler::ir::{Kernel, Size, Verified};

@@ -1,9 +1,8 @@
 //! Libraries into this process.
 
 use super::abi::{self, Entry};
-use super::{NativeError, text};
+use super::{Library, NativeError, text};
 use crate::execute::cache::LibraryFile;
-use libloading::Library;
 
 /// Loads a library of so many kernels for good.
 pub(super) fn load(file: &LibraryFile, count: usize) -> Result<Vec<Entry>, NativeError> {

@@ -43,6 +43,8 @@ pub mod standalone;
 #[cfg(test)]
 mod tests;
 mod text;
+#[cfg(not(any(unix, windows)))]
+mod without_libraries;
 
 use self::abi::{DONE, Entry, Invocation, NO_MEMORY, PANICKED};
 pub use self::error::NativeError;
@@ -52,12 +54,16 @@ pub(super) use self::process::cancellable;
 pub use self::rustc::NativeBuild;
 use self::rustc::Rustc;
 use self::text::Sources;
+#[cfg(not(any(unix, windows)))]
+use self::without_libraries::Library;
 use super::array::{Access, Signature};
 use super::cache::{Cache, LibraryFile, Part, Workshop};
 use super::call::Call;
 use super::error::Error;
 use super::hash::Fnv128;
 use super::tier::Tier;
+#[cfg(any(unix, windows))]
+use libloading::Library;
 use spc_compiler::ir::{Kernel, Size};
 use std::collections::BTreeMap;
 use std::fs;

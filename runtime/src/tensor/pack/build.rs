@@ -16,7 +16,7 @@ use spc_compiler::format::IndexWidth;
 use std::ops::Range;
 
 /// No array may take more bytes: a system that promises more memory than it has would end the program later.
-pub(super) const LARGEST: usize = 1 << 44;
+pub(super) const LARGEST: usize = 1 << (usize::BITS / 16 * 11);
 /// The number of entries of a chunk.
 const GRAIN: usize = 1 << 16;
 /// How many entries are asked at once whether one of them begins a position.
