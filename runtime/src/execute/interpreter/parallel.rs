@@ -225,7 +225,6 @@ impl Machine<'_> {
     // What a chunk touches.
 
     pub(super) fn check_read(&self, array: ArrayId, element: Element) -> Result<()> {
-        self.touch(element, true);
         let Some(chunk) = &self.chunk else { return Ok(()) };
         self.check_owned(chunk, array, element)?;
         let buffer = &self.buffers[element.buffer];

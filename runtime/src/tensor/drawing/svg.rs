@@ -87,7 +87,7 @@ impl Picture {
         let colour = COLOURS[number % COLOURS.len()];
         let begin = self.height;
         self.height += 8;
-        let head = format!("level {}  {}  {}", number + 1, level.coordinate, level.code);
+        let head = format!("level {} · {} · {}", number + 1, level.coordinate, level.code);
         self.text(14, 14, "head", &head);
         self.text(14 + (head.chars().count() + 2) * LETTER, 14, "dim", &format!("{}; {}", level.summary, level.size));
         self.height += ROW;
