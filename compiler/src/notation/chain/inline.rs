@@ -118,6 +118,14 @@ fn must_be_made(kernel: &Kernel, definition: &Assignment, later: &[Assignment], 
         Why::ComputedWhereMade
     } else if has_index_of_its_own(kernel, definition) {
         Why::OwnIndex
+    } else if counts_an_index(kernel, definition)
+        && later.iter().flat_map(|statement| uses(statement, temporary)).any(|one| is_computed(kernel, one.access))
+    {
+        Why::CountsIndex
+    } else if later.iter().any(|statement| statement.value.compares_with_itself(temporary))
+        && !definition.value.is_read(&|tensor| kernel.tensor(tensor).element.computed())
+    {
+        Why::Compared
     } else if later.iter().any(|statement| !uses(statement, temporary).is_empty() && kernel.scatters(&statement.target))
     {
         Why::ReadWhereScattered
@@ -166,6 +174,19 @@ fn has_index_of_its_own(kernel: &Kernel, definition: &Assignment) -> bool {
     let operands: Vec<IndexVariable> =
         definition.value.accesses().into_iter().flat_map(|access| kernel.running(&access.indices)).collect();
     definition.target.indices.iter().any(|index| !operands.contains(index))
+}
+
+/// Whether the extent of an index of the target counts.
+fn counts_an_index(kernel: &Kernel, definition: &Assignment) -> bool {
+    let written = |variable: &IndexVariable| kernel.variables[variable.0].written.as_ref();
+    let own: Vec<_> = definition.target.indices.iter().filter_map(written).collect();
+    let is_other = |variable: &IndexVariable| !definition.target.indices.contains(variable);
+    definition
+        .variables(&kernel.variables)
+        .iter()
+        .filter(|variable| is_other(variable))
+        .filter_map(written)
+        .any(|other| own.contains(&other))
 }
 
 fn size(expr: &Expr) -> usize {

@@ -70,7 +70,7 @@ fn rounded_once(kernel: &Kernel) -> Kernel {
         let indices = target.indices.iter().enumerate().map(|(mode, index)| {
             let Variable { span, name, written, value, .. } = result.variables[index.0].clone();
             let name = if value.is_some() { format!("m{mode}") } else { name };
-            result.variables.push(Variable { name, written, span, value: None, extent: None });
+            result.variables.push(Variable { name, written, span, value: None, extent: None, mode: None });
             IndexVariable(result.variables.len() - 1)
         });
         let indices: Vec<IndexVariable> = indices.collect();
@@ -241,7 +241,7 @@ impl Versions {
         for (mode, index) in statement.target.indices.iter_mut().enumerate() {
             let Variable { span, name, written, value, .. } = self.result.variables[index.0].clone();
             let name = if value.is_some() { self.name_of_mode(before, mode) } else { name };
-            self.result.variables.push(Variable { name, written, span, value: None, extent: None });
+            self.result.variables.push(Variable { name, written, span, value: None, extent: None, mode: None });
             *index = IndexVariable(self.result.variables.len() - 1);
         }
         Access { tensor: part, ..statement.target.clone() }
