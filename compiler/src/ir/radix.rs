@@ -27,7 +27,8 @@ impl<V: Clone + PartialEq> IndexExpr<V> {
     /// Whether different values of what it is made of are different values of it: it is made of one variable at most, or ascends.
     /// `i - i` does not count as `i`.
     pub fn tells_apart(&self, alike: Alike<V>) -> bool {
-        let terms = self.multiples(alike).map(|terms| terms.len());
+        let terms = self.multiples(alike).filter(|terms| self.counts_its_own(terms, alike));
+        let terms = terms.map(|terms| terms.len());
         terms.is_some_and(|terms| terms <= 1 && terms == self.variables().len()) || self.ascends(alike).is_some()
     }
 
@@ -37,6 +38,7 @@ impl<V: Clone + PartialEq> IndexExpr<V> {
         terms.sort_by_key(|term| term.extents.len());
         let of_all = terms.len() == self.variables().len();
         let is_next = |pair: &[Product<V>]| pair[1].exceeds(&pair[0], alike);
+        let of_all = of_all && self.counts_its_own(&terms, alike);
         let ascends = of_all && terms.iter().all(|term| term.factor > 0) && terms.windows(2).all(is_next);
         ascends.then(|| terms.into_iter().rev().filter_map(|term| term.variable).collect())
     }
@@ -44,12 +46,20 @@ impl<V: Clone + PartialEq> IndexExpr<V> {
     /// Whether it differs for different values of a variable, whatever the others are: that has one factor, which is not zero.
     pub fn changes_with(&self, variable: &V, alike: Alike<V>) -> bool {
         let own = |term: &Product<V>| term.variable.as_ref() == Some(variable);
-        self.multiples(alike).is_some_and(|terms| terms.iter().filter(|term| own(term)).count() == 1)
+        let terms = self.multiples(alike).filter(|terms| self.counts_its_own(terms, alike));
+        terms.is_some_and(|terms| terms.iter().filter(|term| own(term)).count() == 1)
     }
 
-    /// What it has a variable multiplied by: a number, and extents; `None` where that is another sum.
-    pub fn factor(&self, variable: &V) -> Option<(i64, Vec<V>)> {
-        let terms = self.multiples(&|one, other| one == other)?;
+    /// Whether the factors are made of extents of its own variables: these are not zero where there is anything to do.
+    fn counts_its_own(&self, terms: &[Product<V>], alike: Alike<V>) -> bool {
+        let own = self.variables();
+        let is_own = |extent: &V| own.iter().any(|variable| alike(extent, variable));
+        terms.iter().flat_map(|term| &term.extents).all(is_own)
+    }
+
+    /// What it has a variable multiplied by: a number, and extents of its own variables; `None` where that is something else.
+    pub fn factor(&self, variable: &V, alike: Alike<V>) -> Option<(i64, Vec<V>)> {
+        let terms = self.multiples(alike).filter(|terms| self.counts_its_own(terms, alike))?;
         let mut own = terms.into_iter().filter(|term| term.variable.as_ref() == Some(variable));
         let factor = own.next().map(|term| (term.factor, term.extents));
         if own.next().is_none() { factor } else { None }
@@ -178,6 +188,9 @@ mod tests {
         let wide = sum(times(v("j"), "k"), IndexExpr::binary(Multiply, IndexExpr::Constant(2), v("k")));
         assert_eq!(ascends(&wide), None);
         assert_eq!(ascends(&IndexExpr::binary(Divide, v("k"), IndexExpr::Constant(2))), None);
+        // Another index may have no values, so that the factor is zero.
+        assert_eq!(ascends(&times(v("j"), "k")), None);
+        assert!(!times(v("j"), "k").tells_apart(&|one, other| one == other));
     }
 
     #[test]

@@ -185,7 +185,7 @@ impl Lowering<'_> {
 
     /// What a variable is multiplied by in an index that ascends with it.
     fn factor_of(&self, variable: IndexVariable, index: &IndexExpr<IndexVariable>) -> Option<Expr> {
-        let (number, extents) = index.factor(&variable)?;
+        let (number, extents) = index.factor(&variable, &|one, other| self.concrete.alike(*one, *other))?;
         let number = u64::try_from(number).ok()?;
         let extents = extents.into_iter().map(|counted| self.size(self.concrete.variables[counted.0].extent));
         Some(extents.fold(Expr::Index(number), Expr::times))

@@ -231,6 +231,13 @@ impl Versions {
     fn part(&mut self, statement: &mut Assignment, operator: ReduceOperator, before: TensorId) -> Access {
         let of = self.result.tensor(statement.target.tensor).clone();
         let format = temporary_format(statement, &self.result.tensors);
+        let is_computed = |variable: &IndexVariable| self.result.variables[variable.0].value.is_some();
+        // Computed indices have entries where no operand's format says it.
+        let format = match statement.target.indices.iter().any(is_computed) && !format.is_dense() {
+            true if of.format.is_dense() => Format::csf(of.format.order),
+            true => of.format.clone(),
+            false => format,
+        };
         // Where nothing is new, what was there stays.
         let fill = operator.identity(of.element).unwrap_or(of.fill);
         let name = format!("{}_part", of.name);
