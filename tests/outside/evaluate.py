@@ -14,7 +14,7 @@ import numpy as np
 
 from formats import is_dense
 from language import (
-    COMPLEX, INTEGERS, REDUCTIONS, WIDENS, Access, Binary, Call, Index, Literal, Reduce, Unary, Var, ELEMENTS, ARITHMETIC, common,
+    COMPLEX, INTEGERS, REDUCTIONS, WIDENS, Access, Binary, Call, Count, Index, Literal, Reduce, Unary, Var, ELEMENTS, ARITHMETIC, common,
     free_variables, index_value, index_variables, kind,
 )
 
@@ -467,7 +467,7 @@ class Statement:
     """The evaluation of one statement."""
 
     def __init__(self, program, tensors, statement):
-        self.tensors, self.statement = tensors, statement
+        self.tensors, self.statement, self.extents = tensors, statement, program.extents
         names = list(dict.fromkeys(
             [name for index in statement.target.indices for name in index_variables(index)]
             + all_variables(statement.value)
@@ -484,7 +484,9 @@ class Statement:
         return self.tensors[name].element
 
     def along(self, name):
-        """The coordinates of a variable along its axis."""
+        """The coordinates of a variable along its axis, or `extent k`."""
+        if name.startswith("extent "):
+            return np.int64(self.extents[name.split()[1]])
         shape = [1] * len(self.names)
         shape[self.axis[name]] = -1
         return self.coordinates[name].reshape(shape)
@@ -515,6 +517,9 @@ class Statement:
             case Index(name):
                 index = Value("i64", self.along(name))
                 return convert(index, element)
+            case Count(name):
+                shape = [1] * len(self.names)
+                return convert(Value("i64", np.full(shape, self.extents[name], np.int64)), element)
             case Unary("!", operand):
                 operand = self.value(operand, "bool")
                 return Value("bool", ~operand.v, opens=operand.opens)
@@ -553,6 +558,9 @@ class Statement:
                 if name in ("min", "max"):
                     return extreme(name, *values)
                 return of_two(name, *values) if len(values) == 2 else function(name, *values)
+            case Reduce("argmax" | "argmin" as name, (variable,), body):
+                value = self.value(body, kind(body, self.element_of) or "f64")
+                return self.place(name, value, variable, element)
             case Reduce(name, variables, body):
                 return self.reduce(REDUCTIONS[name], self.value(body, element), variables)
         raise AssertionError(expr)
@@ -571,6 +579,24 @@ class Statement:
             elif chosen is not None:
                 result.opens = result.opens | ~np.any(chosen, axis=tuple(axes), keepdims=True)
         return result
+
+    def place(self, name, value, variable, element):
+        """The least index at which a value is the greatest or the least; nothing equals NaN."""
+        axis, along = self.axis[variable], self.along(variable)
+        shape = list(np.broadcast_shapes(value.v.shape, along.shape))
+        v, opens = np.broadcast_to(value.v, shape), value.opens
+        if is_rounded(value.element):
+            opens = opens | (np.asarray(value.error) > 0)
+        opens = np.any(np.broadcast_to(opens, shape), axis=axis, keepdims=True)
+        missing = neutral("max" if name == "argmax" else "min", value.element)
+        known = np.where(np.isnan(v), missing, v) if is_rounded(value.element) else v
+        best = (np.max if name == "argmax" else np.min)(known, axis=axis, keepdims=True, initial=missing)
+        is_best = v == best
+        none = np.iinfo(np.int64).max
+        first = np.min(np.where(is_best, np.broadcast_to(along, shape), none), axis=axis, keepdims=True, initial=none)
+        found = convert(Value("i64", np.where(first == none, 0, first), opens=opens), element)
+        found.v = np.where(first == none, neutral("min", element), found.v)
+        return found
 
     def chosen(self):
         """Where the mask has an entry."""
@@ -769,7 +795,8 @@ def target_axes(program, target, shape):
             shape_of = [1] * len(names)
             shape_of[place] = -1
             along[name] = program.axis(name).reshape(shape_of)
-        axes.append(np.unique(values + index_value(index, along.__getitem__)))
+        value = lambda name: program.extents[name.split()[1]] if name.startswith("extent ") else along[name]
+        axes.append(np.unique(values + index_value(index, value)))
     return axes
 
 

@@ -9,7 +9,8 @@ from evaluate import DTYPE
 from files import Presentation
 from known import KNOWN
 from language import (
-    children, with_children, COMPLEX, FLOATS, INTEGERS, PART, WIDENS, Access, Binary, Call, Definition, Index, Kernel, Literal, Num, Op, Reduce, Statement, Tensor,
+    children, with_children, COMPLEX, FLOATS, INTEGERS, PART, WIDENS, Access, Binary, Call, Count, Definition, Index, Kernel, Length, Literal, Num, Op, PLACES,
+    Reduce, Statement, Tensor,
     Unary, Var, Window, accesses, free_variables, index_range, index_variables,
 )
 from program import Input, Program
@@ -178,7 +179,13 @@ class Generator:
         rng = self.rng
         extent = self.extents.__getitem__
         value = Var(own)
-        match rng.randrange(10):
+        match rng.randrange(12):
+            case 10 | 11:
+                # A number of mixed radix, or one in which values meet.
+                inner = rng.choice(variables)
+                counted = inner if self.chance(0.8) else rng.choice(variables)
+                value = Op("+", Op("*", value, Length(counted)), Var(inner))
+                value = value if counted == inner else Op("+", value, Op("*", Num(2), Var(counted)))
             case 0:
                 return Num(rng.randrange(4))
             case 1 | 2:
@@ -335,7 +342,7 @@ class Generator:
                 case 8 | 9:
                     return self.reduction(variables, depth - 1)
         if roll == 10 and variables:
-            return Index(rng.choice(variables))
+            return (Count if self.chance(0.3) else Index)(rng.choice(variables))
         if roll == 11:
             return self.literal()
         if roll in (12, 13) or not variables:
@@ -428,7 +435,7 @@ class Generator:
     def choice(self, variables, depth):
         rng = self.rng
         left, right = self.factor(variables, 0), self.factor(variables, 0)
-        if isinstance(left, (Literal, Index)):
+        if isinstance(left, (Literal, Index, Count)) or isinstance(left, Reduce) and left.name in PLACES:
             left = Call(self.element, (left,))
         operator = rng.choice(["==", "!="] if self.element in COMPLEX else ["<", "<=", ">", ">=", "==", "!="])
         condition = Binary(operator, left, right)
@@ -446,6 +453,10 @@ class Generator:
         bound = [self.new_variable(most=20_000) for _ in range(1 if self.chance(0.8) else 2)]
         inner = variables + bound
         element = self.element
+        if element not in COMPLEX + ("bool",) and len(bound) == 1 and 0 < self.extents[bound[0]] <= 65 and self.chance(0.3):
+            body = self.operand([], indices=[Var(name) for name in bound + (self.some(variables, 2) if variables else [])])
+            self.budget = before * self.extents[bound[0]]
+            return Reduce(self.rng.choice(PLACES), tuple(bound), body)
         if element == "bool":
             name = self.rng.choice(["any", "all"])
         elif element in COMPLEX:
@@ -855,7 +866,7 @@ class Generator:
         told = {name for index in indices for name in index_variables(index)}
         told |= {name for access in accesses(value) for index in access.indices for name in index_variables(index)}
         def change(expr):
-            if isinstance(expr, Index) and expr.name not in told:
+            if isinstance(expr, (Index, Count)) and expr.name not in told:
                 return Literal("2")
             return with_children(expr, [change(child) for child in children(expr)])
         return change(value)
@@ -865,6 +876,9 @@ class Generator:
         alone = set()
         for index in indices:
             names = index_variables(index)
+            match index:
+                case Op("+", Op("*", Var(outer), Length(counted)), Var(inner)) if counted == inner != outer:
+                    alone |= {outer, inner}
             linear = not any(isinstance(part, Op) and part.operator in "/%" for part in index_parts(index))
             if len(names) == 1 and linear and self.strictly(index, names[0]):
                 alone.add(names[0])

@@ -42,6 +42,13 @@ class Num:
 
 
 @dataclass(frozen=True)
+class Length:
+    """`extent(k)` in an index: how many values a variable has."""
+
+    name: str
+
+
+@dataclass(frozen=True)
 class Op:
     """`left operator right` of indices."""
 
@@ -64,7 +71,7 @@ def index_variables(index):
     match index:
         case Var(name):
             return [name]
-        case Num():
+        case Num() | Length():
             return []
         case Window(place):
             return [f"window {place}"]
@@ -73,12 +80,14 @@ def index_variables(index):
 
 
 def index_value(index, value):
-    """The value of an index, where `value` is that of a variable (numbers or arrays)."""
+    """The value of an index, where `value` is that of a variable (numbers or arrays); of an extent as `extent k`."""
     match index:
         case Var(name):
             return value(name)
         case Num(number):
             return number
+        case Length(name):
+            return value(f"extent {name}")
         case Window(place, start, _):
             return value(f"window {place}") + start
         case Op("+", left, right):
@@ -100,6 +109,8 @@ def index_range(index, extent):
             return 0, max(extent(name) - 1, 0)
         case Num(number):
             return number, number
+        case Length(name):
+            return extent(name), extent(name)
         case Window(place, start, length):
             return start, start + max(length - 1, 0)
         case Op(operator, left, right):
@@ -142,6 +153,13 @@ class Index:
 
 
 @dataclass(frozen=True)
+class Count:
+    """`extent(k)` as a value."""
+
+    name: str
+
+
+@dataclass(frozen=True)
 class Unary:
     operator: str
     operand: object
@@ -171,6 +189,8 @@ class Reduce:
     body: object
 
 
+PLACES = ("argmax", "argmin")
+"""Reductions that give an index."""
 REDUCTIONS = {"sum": "+", "prod": "*", "min": "min", "max": "max", "any": "|", "all": "&"}
 
 
@@ -231,7 +251,7 @@ def kind(expr, element_of):
             return "bool" if expr.text in ("true", "false") else suffix
         case Access(name, _):
             return element_of(name)
-        case Index():
+        case Index() | Count() | Reduce("argmax" | "argmin"):
             return None
         case Unary("!", _):
             return "bool"
@@ -314,6 +334,8 @@ def index_text(index, above=0):
             return name
         case Num(number):
             return str(number) if number >= 0 else f"(0 - {-number})"
+        case Length(name):
+            return f"extent({name})"
         case Window(_, start, extent):
             return f"{start}..{start + extent}"
         case Op(operator, left, right):
@@ -329,6 +351,8 @@ def text(expr, above=0):
             return written + (suffix or "")
         case Index(name):
             return name
+        case Count(name):
+            return f"extent({name})"
         case Access(name, indices):
             return name if not indices else f"{name}({', '.join(index_text(index) for index in indices)})"
         case Unary(operator, operand):

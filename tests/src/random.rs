@@ -5,6 +5,7 @@
 
 mod algebra;
 mod format;
+pub mod forms;
 mod generate;
 mod index;
 mod shrink;
@@ -45,6 +46,18 @@ struct Statement {
     update: &'static str,
     value: Expr,
     mask: Option<Mask>,
+    condition: Vec<Comparison>,
+}
+
+/// `i < j + 1`, or with a number alone on the right `i < 2`.
+#[derive(Debug, Clone, PartialEq)]
+struct Comparison {
+    left: usize,
+    operator: &'static str,
+    right: Option<usize>,
+    number: usize,
+    /// Whether it must hold beside those before it, or instead of them.
+    is_and: bool,
 }
 
 /// A tensor and its indices.
@@ -74,6 +87,8 @@ enum Expr {
     Literal(String),
     /// An index variable's value.
     Index(usize),
+    /// How many values it has.
+    Extent(usize),
     /// A tensor at index variables.
     Access(usize, Vec<usize>),
     Negate(Box<Expr>),
@@ -90,7 +105,7 @@ enum Expr {
 impl Expr {
     fn children(&self) -> Vec<&Expr> {
         match self {
-            Expr::Literal(_) | Expr::Index(_) | Expr::Access(..) => Vec::new(),
+            Expr::Literal(_) | Expr::Index(_) | Expr::Extent(_) | Expr::Access(..) => Vec::new(),
             Expr::Negate(operand) | Expr::Cast(_, operand) | Expr::Reduce(_, _, operand) => vec![operand],
             Expr::Binary(_, left, right) => vec![left, right],
             Expr::Call(_, arguments) => arguments.iter().collect(),
@@ -100,7 +115,7 @@ impl Expr {
 
     fn children_mut(&mut self) -> Vec<&mut Expr> {
         match self {
-            Expr::Literal(_) | Expr::Index(_) | Expr::Access(..) => Vec::new(),
+            Expr::Literal(_) | Expr::Index(_) | Expr::Extent(_) | Expr::Access(..) => Vec::new(),
             Expr::Negate(operand) | Expr::Cast(_, operand) | Expr::Reduce(_, _, operand) => vec![operand],
             Expr::Binary(_, left, right) => vec![left, right],
             Expr::Call(_, arguments) => arguments.iter_mut().collect(),
@@ -125,6 +140,7 @@ impl Expr {
         match self {
             Expr::Literal(literal) => text.push_str(literal),
             Expr::Index(variable) => text.push_str(&program.variables[*variable].0),
+            Expr::Extent(variable) => text.push_str(&format!("extent({})", program.variables[*variable].0)),
             Expr::Access(tensor, indices) => text.push_str(&program.access(&program.tensors[*tensor].name, indices)),
             Expr::Negate(operand) => {
                 list(if program.element == ElementType::Bool { "!(" } else { "-(" }, "", &[operand])
@@ -261,15 +277,31 @@ impl Program {
             let target = self.access(name, &made.indices);
             _ = writeln!(text, "    let {target}{format} = {}{};", printed(&made.value), mask(&made.mask));
         }
-        for Statement { target, update, value, mask: chosen } in &self.statements {
+        for Statement { target, update, value, mask: chosen, condition } in &self.statements {
             let target = self.access(TARGET, target);
-            _ = writeln!(text, "    {target} {update} {}{};", printed(value), mask(chosen));
+            let mut chosen = mask(chosen);
+            for comparison in condition {
+                let joint = match (chosen.is_empty(), comparison.is_and) {
+                    (true, _) => " where ",
+                    (false, true) => " && ",
+                    (false, false) => " || ",
+                };
+                chosen = format!("{chosen}{joint}{}", self.comparison(comparison));
+            }
+            _ = writeln!(text, "    {target} {update} {}{chosen};", printed(value));
         }
         if self.totals {
             let target = self.access(TARGET, &self.statements[0].target);
             _ = writeln!(text, "    total = {target};");
         }
         text + "}\n"
+    }
+
+    fn comparison(&self, comparison: &Comparison) -> String {
+        let Comparison { left, operator, right, number, .. } = comparison;
+        let name = |variable: &usize| self.variables[*variable].0.clone();
+        let right = right.as_ref().map_or(String::new(), |right| format!("{} + ", name(right)));
+        format!("{} {operator} {right}{number}", name(left))
     }
 
     /// The program as a case, read from its text.

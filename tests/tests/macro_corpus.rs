@@ -901,10 +901,38 @@ cases! {
     packs_scale_csf "cases/packs/scale_csf.ti" [X, alpha] scale(&X, alpha);
     packs_ttm "cases/packs/ttm.ti" [X, U] ttm(&X, &U);
     packs_ttv "cases/packs/ttv.ti" [X, v] ttv(&X, &v);
+    argmax_first_gap "cases/argmax/first_gap.ti" [A, B] gap(&A, &B);
+    argmax_formats "cases/argmax/formats.ti" [A, B, C, D, E] greatest(&A, &B, &C, &D, &E);
+    argmax_inside "cases/argmax/inside.ti" [A, x, X, M] inside(&A, &x, &X, &M);
+    argmax_merged "cases/argmax/merged.ti" [A, B] merged(&A, &B);
+    argmax_no_values "cases/argmax/no_values.ti" [A, B] greatest(&A, &B);
+    argmax_other_fill "cases/argmax/other_fill.ti" [A, B] nearest(&A, &B);
+    argmax_rows "cases/argmax/rows.ti" [A] greatest(&A);
+    argmax_ties_and_nan "cases/argmax/ties_and_nan.ti" [A] greatest(&A);
+    argmax_whole_numbers "cases/argmax/whole_numbers.ti" [A, B] greatest(&A, &B);
+    concat_blocks "cases/concat/blocks.ti" [A, B, D] blocks(&A, &B, &D);
+    concat_columns "cases/concat/columns.ti" [A, B] beside(&A, &B);
+    concat_empty "cases/concat/empty.ti" [A, B] below(&A, &B);
+    concat_rows "cases/concat/rows.ti" [A, B, D] below(&A, &B, &D);
+    concat_tensors "cases/concat/tensors.ti" [X, Y] along(&X, &Y);
+    concat_vectors "cases/concat/vectors.ti" [a, b, c] joined(&a, &b, &c);
+    matricised_csr_of_csf "cases/matricised/csr_of_csf.ti" [X] unfold(&X);
+    matricised_dense "cases/matricised/dense.ti" [X] unfold(&X);
+    matricised_empty "cases/matricised/empty.ti" [X] unfold(&X);
+    matricised_into_coordinates "cases/matricised/into_coordinates.ti" [X] unfold(&X);
+    matricised_khatri_rao "cases/matricised/khatri_rao.ti" [A, B] khatri_rao(&A, &B);
+    matricised_kronecker "cases/matricised/kronecker.ti" [A, B] kronecker(&A, &B);
+    matricised_kronecker_of_vectors "cases/matricised/kronecker_of_vectors.ti" [a, b, c] kronecker(&a, &b, &c);
+    matricised_meeting "cases/matricised/meeting.ti" [A, x] meeting(&A, &x);
+    matricised_mttkrp "cases/matricised/mttkrp.ti" [M, B, C] mttkrp(&M, &B, &C);
+    matricised_other_order "cases/matricised/other_order.ti" [X] unfold(&X);
+    matricised_reversed "cases/matricised/reversed.ti" [x, z] reverse(&x, &z);
+    matricised_spread "cases/matricised/spread.ti" [X] unfold(&X);
+    matricised_temporary "cases/matricised/temporary.ti" [X, A] through(&X, &A);
 }
 
 /// Cases in which no operand has some index of the result, whose extent the macro's functions do not take.
-const WITHOUT_EXTENT: [&str; 16] = [
+const WITHOUT_EXTENT: [&str; 17] = [
     "edges/constant_result",
     "formats/skyline_row",
     "full/dense_rows_repeated",
@@ -915,6 +943,7 @@ const WITHOUT_EXTENT: [&str; 16] = [
     "indices/halves",
     "indices/one_entry",
     "indices/updated_where_made_at_variables",
+    "matricised/fold_back",
     "operators/bits",
     "orders/diagonal_stored_before_what_it_is_made_of",
     "orders/fibers_of_a_diagonal",

@@ -24,6 +24,7 @@ mod planned;
 mod plans;
 mod planted;
 mod random;
+mod random_forms;
 mod real_data;
 mod schedules;
 mod semirings;
@@ -68,6 +69,7 @@ fn main() -> ExitCode {
         plans::tests(suite);
         planted::tests(suite);
         random::tests(suite);
+        random_forms::tests(suite);
         real_data::tests(suite);
         schedules::tests(suite);
         semirings::tests(suite);

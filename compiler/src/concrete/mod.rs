@@ -508,19 +508,31 @@ impl Kernel {
     /// Whether several values of its variables may be one place of a target: `s(i / 2)`, `c(i + j)`.
     pub(crate) fn meets(&self, target: &Access) -> bool {
         target.indices.iter().any(|index| match &self.variables[index.0].value {
-            Some(Computed::Index { index, guarded: false, .. }) => !index.tells_apart(),
+            Some(Computed::Index { index, guarded: false, .. }) => !index.tells_apart(&|a, b| self.alike(*a, *b)),
             _ => false,
         })
+    }
+
+    /// The variables that a computed one ascends with, outermost first.
+    pub(crate) fn ascending(&self, variable: IndexVariable) -> Vec<IndexVariable> {
+        match &self.variables[variable.0].value {
+            Some(Computed::Index { index, block: None, .. }) => {
+                index.ascends(&|one, other| self.alike(*one, *other)).unwrap_or_default()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether two variables have one extent.
+    pub(crate) fn alike(&self, one: IndexVariable, other: IndexVariable) -> bool {
+        self.variables[one.0].extent == self.variables[other.0].extent
     }
 
     /// Whether different values of a variable are different places of a target, whatever the others are.
     pub(crate) fn tells_apart(&self, variable: IndexVariable, target: &Access) -> bool {
         target.indices.iter().any(|&index| match &self.variables[index.0].value {
             None => index == variable,
-            Some(Computed::Index { index, .. }) => {
-                let affine = index.affine();
-                affine.is_some_and(|affine| affine.terms.iter().any(|(made_of, _)| *made_of == variable))
-            }
+            Some(Computed::Index { index, .. }) => index.changes_with(&variable, &|a, b| self.alike(*a, *b)),
             Some(Computed::Mode { .. } | Computed::Fused { .. }) => false,
         })
     }

@@ -1,7 +1,8 @@
 //! Index arithmetic: what an index of an access may be, beside a variable.
 //!
 //! `x(2*i + k)` reads at a coordinate that is computed from `i` and `k`. The same expressions say how large a mode must be
-//! for all of its coordinates to be inside ([`Bound`](super::Bound)).
+//! for all of its coordinates to be inside ([`Bound`](super::Bound)). `radix.rs` says which of them are numbers of mixed radix, as
+//! `j * extent(k) + k` is.
 
 use std::fmt;
 
@@ -12,6 +13,8 @@ pub enum IndexExpr<V> {
     Variable(V),
     /// A constant, not negative: those are subtracted.
     Constant(i64),
+    /// How many values a variable has.
+    Extent(V),
     /// An operator between two of them.
     Binary(IndexOperator, Box<IndexExpr<V>>, Box<IndexExpr<V>>),
 }
@@ -23,7 +26,7 @@ pub enum IndexOperator {
     Add,
     /// `-`
     Subtract,
-    /// `*`, where one side is a constant
+    /// `*`, where one side is made of constants and extents
     Multiply,
     /// `/`, rounded down, by a positive constant
     Divide,
@@ -62,27 +65,33 @@ impl<V: Clone + PartialEq> IndexExpr<V> {
         IndexExpr::Binary(operator, Box::new(left), Box::new(right))
     }
 
-    /// The variables, each once, in order of appearance.
+    /// The variables, each once, in order of appearance; not those of which only the extent counts.
     pub fn variables(&self) -> Vec<V> {
         let mut found = Vec::new();
-        self.collect(&mut found);
+        self.collect(false, &mut found);
         found
     }
 
-    /// Whether different values of what it is made of are different values of it: it is made of one variable at most, and
-    /// `i - i` does not count as `i`.
-    pub fn tells_apart(&self) -> bool {
-        let terms = self.affine().map(|affine| affine.terms.len());
-        terms.is_some_and(|terms| terms <= 1 && terms == self.variables().len())
+    /// The variables whose extents count, each once, in order of appearance.
+    pub fn extents(&self) -> Vec<V> {
+        let mut found = Vec::new();
+        self.collect(true, &mut found);
+        found
     }
 
-    fn collect(&self, found: &mut Vec<V>) {
+    fn collect(&self, extents: bool, found: &mut Vec<V>) {
+        let mut note = |variable: &V, is_extent: bool| {
+            if is_extent == extents && !found.contains(variable) {
+                found.push(variable.clone());
+            }
+        };
         match self {
-            IndexExpr::Variable(variable) if !found.contains(variable) => found.push(variable.clone()),
-            IndexExpr::Variable(_) | IndexExpr::Constant(_) => {}
+            IndexExpr::Variable(variable) => note(variable, false),
+            IndexExpr::Extent(variable) => note(variable, true),
+            IndexExpr::Constant(_) => {}
             IndexExpr::Binary(_, left, right) => {
-                left.collect(found);
-                right.collect(found);
+                left.collect(extents, found);
+                right.collect(extents, found);
             }
         }
     }
@@ -91,6 +100,7 @@ impl<V: Clone + PartialEq> IndexExpr<V> {
     pub fn map<W>(&self, replace: &mut dyn FnMut(&V) -> W) -> IndexExpr<W> {
         match self {
             IndexExpr::Variable(variable) => IndexExpr::Variable(replace(variable)),
+            IndexExpr::Extent(variable) => IndexExpr::Extent(replace(variable)),
             IndexExpr::Constant(value) => IndexExpr::Constant(*value),
             IndexExpr::Binary(operator, left, right) => {
                 let left = Box::new(left.map(replace));
@@ -99,22 +109,46 @@ impl<V: Clone + PartialEq> IndexExpr<V> {
         }
     }
 
-    /// The same with an expression in the place of each variable.
-    pub fn replace<W>(&self, by: &mut dyn FnMut(&V) -> IndexExpr<W>) -> IndexExpr<W> {
+    /// The same with an expression in the place of each variable. Extents stay.
+    pub fn replace(&self, by: &mut dyn FnMut(&V) -> Self) -> Self {
         match self {
             IndexExpr::Variable(variable) => by(variable),
-            IndexExpr::Constant(value) => IndexExpr::Constant(*value),
             IndexExpr::Binary(operator, left, right) => {
                 let left = Box::new(left.replace(by));
                 IndexExpr::Binary(*operator, left, Box::new(right.replace(by)))
             }
+            other => other.clone(),
+        }
+    }
+
+    /// The same with other variables whose extents count.
+    pub fn map_extents(&self, replace: &mut dyn FnMut(&V) -> V) -> Self {
+        match self {
+            IndexExpr::Extent(variable) => IndexExpr::Extent(replace(variable)),
+            IndexExpr::Binary(operator, left, right) => {
+                let left = Box::new(left.map_extents(replace));
+                IndexExpr::Binary(*operator, left, Box::new(right.map_extents(replace)))
+            }
+            other => other.clone(),
+        }
+    }
+
+    /// The same with numbers in the place of those extents that are known.
+    pub fn with_extents(&self, of: &mut dyn FnMut(&V) -> Option<i64>) -> Self {
+        match self {
+            IndexExpr::Extent(variable) => of(variable).map_or_else(|| self.clone(), IndexExpr::Constant),
+            IndexExpr::Binary(operator, left, right) => {
+                let left = Box::new(left.with_extents(of));
+                IndexExpr::Binary(*operator, left, Box::new(right.with_extents(of)))
+            }
+            other => other.clone(),
         }
     }
 
     /// The largest factor or constant that can come up in it.
     pub fn magnitude(&self) -> u128 {
         match self {
-            IndexExpr::Variable(_) => 1,
+            IndexExpr::Variable(_) | IndexExpr::Extent(_) => 1,
             IndexExpr::Constant(value) => u128::from(value.unsigned_abs()),
             IndexExpr::Binary(operator, left, right) => {
                 let (left, right) = (left.magnitude(), right.magnitude());
@@ -133,10 +167,12 @@ impl<V: Clone + PartialEq> IndexExpr<V> {
         i64::try_from(value).ok()
     }
 
-    /// Its value at given values of the variables; `None` where one is not given, or a divisor is not positive.
+    /// Its value at given values of the variables; `None` where one is not given, an extent is not a number yet
+    /// ([`Self::with_extents`]), or a divisor is not positive.
     pub fn value(&self, of: &mut dyn FnMut(&V) -> Option<i128>) -> Option<i128> {
         Some(match self {
             IndexExpr::Variable(variable) => of(variable)?,
+            IndexExpr::Extent(_) => return None,
             IndexExpr::Constant(value) => i128::from(*value),
             IndexExpr::Binary(operator, left, right) => {
                 let (left, right) = (left.value(of)?, right.value(of)?);
@@ -152,22 +188,24 @@ impl<V: Clone + PartialEq> IndexExpr<V> {
         })
     }
 
-    /// The least and the greatest value, where each variable `v` takes the values from 0 to `last(v)`. Exact for sums of multiples,
-    /// and where each variable occurs once.
+    /// The least and the greatest value, where each variable `v` takes the values from 0 to `last(v)`, and an extent that is no
+    /// number yet any of them. Exact for sums of multiples, and where each variable occurs once.
     pub fn range(&self, last: &mut dyn FnMut(&V) -> i128) -> (i128, i128) {
         if let Some(affine) = self.affine() {
             return affine.range(last);
         }
         match self {
-            IndexExpr::Variable(variable) => (0, last(variable)),
+            IndexExpr::Variable(variable) | IndexExpr::Extent(variable) => (0, last(variable)),
             IndexExpr::Constant(value) => (i128::from(*value), i128::from(*value)),
             IndexExpr::Binary(operator, left, right) => {
                 let ((low, high), (least, most)) = (left.range(last), right.range(last));
                 match operator {
-                    IndexOperator::Add => (low + least, high + most),
-                    IndexOperator::Subtract => (low - most, high - least),
+                    IndexOperator::Add => (low.saturating_add(least), high.saturating_add(most)),
+                    IndexOperator::Subtract => (low.saturating_sub(most), high.saturating_sub(least)),
                     IndexOperator::Multiply => {
-                        let products = [low * least, low * most, high * least, high * most];
+                        let product = |one: i128, other: i128| one.saturating_mul(other);
+                        let products =
+                            [product(low, least), product(low, most), product(high, least), product(high, most)];
                         let least = products.iter().copied().fold(products[0], i128::min);
                         (least, products.iter().copied().fold(products[0], i128::max))
                     }
@@ -195,7 +233,7 @@ impl<V: Clone + PartialEq> IndexExpr<V> {
                 (_, Some(factor)) => left.affine()?.times(factor),
                 _ => None,
             },
-            IndexExpr::Binary(IndexOperator::Divide | IndexOperator::Remainder, ..) => None,
+            IndexExpr::Extent(_) | IndexExpr::Binary(IndexOperator::Divide | IndexOperator::Remainder, ..) => None,
         }
     }
 
@@ -210,8 +248,8 @@ impl<V> Affine<V> {
     pub fn range(&self, last: &mut dyn FnMut(&V) -> i128) -> (i128, i128) {
         let constant = i128::from(self.constant);
         self.terms.iter().fold((constant, constant), |(least, greatest), (variable, factor)| {
-            let reach = i128::from(*factor) * last(variable);
-            (least + reach.min(0), greatest + reach.max(0))
+            let reach = i128::from(*factor).saturating_mul(last(variable));
+            (least.saturating_add(reach.min(0)), greatest.saturating_add(reach.max(0)))
         })
     }
 }
@@ -250,6 +288,7 @@ impl<V> fmt::Display for Shown<'_, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.expr {
             IndexExpr::Variable(variable) => f.write_str(&(self.name)(variable)),
+            IndexExpr::Extent(variable) => write!(f, "extent({})", (self.name)(variable)),
             IndexExpr::Constant(value) => write!(f, "{value}"),
             IndexExpr::Binary(operator, left, right) => {
                 let is_sum = matches!(operator, IndexOperator::Add | IndexOperator::Subtract);

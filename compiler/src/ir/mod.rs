@@ -41,6 +41,7 @@ mod parse;
 mod policy;
 pub(crate) mod precedence;
 mod print;
+mod radix;
 pub mod tables;
 mod term;
 mod types;

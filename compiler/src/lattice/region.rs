@@ -32,6 +32,12 @@ impl Lattice {
         self.everywhere().filter(|statement| is_constant(kernel, variable, statement))
     }
 
+    /// What is done where no operand has an entry, if its first coordinate alone counts: a least value that only grows with the index,
+    /// as in `min(j)(select(A(i, j) == m(i), j, none))`.
+    pub fn growing_region(&self, kernel: &Kernel, variable: IndexVariable) -> Option<&Statement> {
+        self.everywhere().filter(|statement| grows(kernel, variable, statement))
+    }
+
     /// What is done at every entry of `operand`, the one that a loop over `variable` walks, if that is the same for all of them, of
     /// which nothing but that they are there is asked, and has a closed form.
     pub fn region_of_entries(&self, kernel: &Kernel, variable: IndexVariable, operand: &Access) -> Option<Statement> {
@@ -91,15 +97,45 @@ fn is_constant(kernel: &Kernel, variable: IndexVariable, statement: &Statement) 
     is_constant
 }
 
+/// Whether a statement takes the least of values that never get smaller with an index.
+fn grows(kernel: &Kernel, variable: IndexVariable, statement: &Statement) -> bool {
+    let Statement::Assign(assign) = statement else { return false };
+    let is_made_of = |other: IndexVariable| {
+        other == variable || kernel.variables[other.0].value.is_some() && kernel.running(other).contains(&variable)
+    };
+    let target = assign.target.tensor;
+    assign.operator == Some(ReduceOperator::Min)
+        && assign.masks.is_empty()
+        && is_in_place(kernel, target)
+        && !assign.target.indices.iter().any(|&index| is_made_of(index))
+        && !assign.value.accesses().iter().any(|access| access.tensor == target)
+        && is_growing(&assign.value, variable, &is_made_of)
+}
+
+/// Whether a value is the index, or stays the same, or is one or the other by what stays the same.
+fn is_growing(value: &Expr, variable: IndexVariable, is_made_of: &dyn Fn(IndexVariable) -> bool) -> bool {
+    match value {
+        Expr::Index(index, element) if *index == variable => element.bytes() >= 4,
+        Expr::Select(condition, yes, no) => {
+            !occurs(condition, is_made_of)
+                && is_growing(yes, variable, is_made_of)
+                && is_growing(no, variable, is_made_of)
+        }
+        value => !occurs(value, is_made_of),
+    }
+}
+
+/// Whether an index is a part of an expression.
+fn occurs(expr: &Expr, is_it: &dyn Fn(IndexVariable) -> bool) -> bool {
+    match expr {
+        Expr::Access(access) => access.indices.iter().any(|&index| is_it(index)),
+        Expr::Index(variable, _) => is_it(*variable),
+        _ => expr.children().into_iter().any(|child| occurs(child, is_it)),
+    }
+}
+
 /// Whether an index is a part of what an assignment does.
 fn mentions(assign: &Assign, is_it: &dyn Fn(IndexVariable) -> bool) -> bool {
-    fn occurs(expr: &Expr, is_it: &dyn Fn(IndexVariable) -> bool) -> bool {
-        match expr {
-            Expr::Access(access) => access.indices.iter().any(|&index| is_it(index)),
-            Expr::Index(variable, _) => is_it(*variable),
-            _ => expr.children().into_iter().any(|child| occurs(child, is_it)),
-        }
-    }
     assign.target.indices.iter().any(|&index| is_it(index)) || occurs(&assign.value, is_it)
 }
 

@@ -29,7 +29,7 @@ use crate::level::{self, Parents, Positions};
 pub(super) struct Walk<'s> {
     /// The computed variable: `factor * v + …`, where `v` is the loop's.
     variable: IndexVariable,
-    factor: u64,
+    factor: Expr,
     /// The operand that stores it, and its level.
     operand: (Access, usize),
     /// What is done where it has an entry.
@@ -38,9 +38,13 @@ pub(super) struct Walk<'s> {
 
 /// The value of a computed index, where all that it is made of is known. What is subtracted stands last, so that nothing in between
 /// is below zero.
-pub(super) fn value(index: &IndexExpr<IndexVariable>, scope: &Scope) -> Option<Expr> {
+pub(super) fn value(
+    index: &IndexExpr<IndexVariable>,
+    scope: &Scope,
+    size: &dyn Fn(IndexVariable) -> Expr,
+) -> Option<Expr> {
     let mut terms = Vec::new();
-    let constant = collect(index, 1, scope, &mut terms)?;
+    let constant = collect(index, 1, scope, size, &mut terms)?;
     let magnitude = |factor: i64| Expr::Index(factor.unsigned_abs());
     let sum_of = |positive: bool| {
         let constant = if (constant > 0) == positive { magnitude(constant) } else { Expr::Index(0) };
@@ -52,31 +56,59 @@ pub(super) fn value(index: &IndexExpr<IndexVariable>, scope: &Scope) -> Option<E
 }
 
 /// Adds `factor * index` to `terms`, and returns what of it is constant.
-fn collect(index: &IndexExpr<IndexVariable>, factor: i64, scope: &Scope, terms: &mut Vec<(i64, Expr)>) -> Option<i64> {
+fn collect(
+    index: &IndexExpr<IndexVariable>,
+    factor: i64,
+    scope: &Scope,
+    size: &dyn Fn(IndexVariable) -> Expr,
+    terms: &mut Vec<(i64, Expr)>,
+) -> Option<i64> {
     match index {
         IndexExpr::Variable(variable) => {
             terms.push((factor, scope.coordinates.get(variable)?.clone()));
             Some(0)
         }
         IndexExpr::Constant(value) => value.checked_mul(factor),
+        IndexExpr::Extent(variable) => match size(*variable) {
+            Expr::Index(extent) => i64::try_from(extent).ok()?.checked_mul(factor),
+            extent => {
+                terms.push((factor, extent));
+                Some(0)
+            }
+        },
         IndexExpr::Binary(operator, left, right) => match operator {
             IndexOperator::Add | IndexOperator::Subtract => {
                 let sign = if *operator == IndexOperator::Add { factor } else { factor.checked_neg()? };
-                let left = collect(left, factor, scope, terms)?;
-                left.checked_add(collect(right, sign, scope, terms)?)
+                let left = collect(left, factor, scope, size, terms)?;
+                left.checked_add(collect(right, sign, scope, size, terms)?)
             }
-            IndexOperator::Multiply => match (left.constant(), right.constant()) {
-                (Some(by), _) => collect(right, factor.checked_mul(by)?, scope, terms),
-                (_, Some(by)) => collect(left, factor.checked_mul(by)?, scope, terms),
-                _ => None,
-            },
+            IndexOperator::Multiply => {
+                let (mut of_left, mut of_right) = (Vec::new(), Vec::new());
+                let left = collect(left, factor, scope, size, &mut of_left)?;
+                let right = collect(right, 1, scope, size, &mut of_right)?;
+                // Term by term, so that nothing that is subtracted is multiplied before it is.
+                let mut by = |terms_of: &[(i64, Expr)], number: i64| -> Option<()> {
+                    for (factor, term) in terms_of.iter().filter(|_| number != 0) {
+                        terms.push((factor.checked_mul(number)?, term.clone()));
+                    }
+                    Some(())
+                };
+                by(&of_left, right)?;
+                by(&of_right, left)?;
+                for (one, left) in &of_left {
+                    for (other, right) in &of_right {
+                        terms.push((one.checked_mul(*other)?, left.clone().times(right.clone())));
+                    }
+                }
+                left.checked_mul(right)
+            }
             IndexOperator::Divide | IndexOperator::Remainder => {
                 let by = Expr::Index(u64::try_from(right.constant()?).ok()?);
                 let operator = match operator {
                     IndexOperator::Divide => BinaryOperator::Divide,
                     _ => BinaryOperator::Remainder,
                 };
-                terms.push((factor, Expr::binary(operator, value(left, scope)?, by)));
+                terms.push((factor, Expr::binary(operator, value(left, scope, size)?, by)));
                 Some(0)
             }
         },
@@ -135,9 +167,7 @@ impl Lowering<'_> {
             return None;
         }
         let Some(Computed::Index { index, .. }) = &self.concrete.variables[variable.0].value else { return None };
-        let affine = index.affine()?;
-        let (_, factor) = *affine.terms.iter().find(|(made_of, _)| *made_of == loops.variable)?;
-        let factor = u64::try_from(factor).ok()?;
+        let factor = self.factor_of(loops.variable, index)?;
         let inside = loops.scope.at(loops.variable, Expr::Index(0));
         self.known_coordinate(&inside, *variable)?;
         let [operand] = &self.operands(*variable, body, &inside)[..] else { return None };
@@ -151,6 +181,14 @@ impl Lowering<'_> {
             Lattice::new(&self.concrete.tensors, body, std::slice::from_ref(&operand.0)).everywhere().is_some();
         let walk = Walk { variable: *variable, factor, operand: operand.clone(), body };
         (is_ordered && !visits_all && !is_everywhere).then_some(walk)
+    }
+
+    /// What a variable is multiplied by in an index that ascends with it.
+    fn factor_of(&self, variable: IndexVariable, index: &IndexExpr<IndexVariable>) -> Option<Expr> {
+        let (number, extents) = index.factor(&variable, &|one, other| self.concrete.alike(*one, *other))?;
+        let number = u64::try_from(number).ok()?;
+        let extents = extents.into_iter().map(|counted| self.size(self.concrete.variables[counted.0].extent));
+        Some(extents.fold(Expr::Index(number), Expr::times))
     }
 
     /// Walks the stored coordinates of a computed index, and computes the loop's variable from them:
@@ -191,9 +229,10 @@ impl Lowering<'_> {
         let run_end = (!is_unique)
             .then(|| Expr::Variable(self.run_end(&storage, &name, here.clone(), &end, coordinate.clone(), &mut body)));
         let offset = coordinate.clone().minus(rest);
-        let by = |operator, offset: Expr| Expr::binary(operator, offset, Expr::Index(walk.factor));
+        let by = |operator, offset: Expr| Expr::binary(operator, offset, walk.factor.clone());
         let mut inside = Vec::new();
-        let value = if walk.factor == 1 { offset.clone() } else { by(BinaryOperator::Divide, offset.clone()) };
+        let is_one = walk.factor == Expr::Index(1);
+        let value = if is_one { offset.clone() } else { by(BinaryOperator::Divide, offset.clone()) };
         let value = self.bind_coordinate(loops.variable, value, &mut inside);
         let scope = loops.scope.at(loops.variable, value);
         let operands = vec![walk.operand.clone()];
@@ -206,6 +245,7 @@ impl Lowering<'_> {
             lattice,
             everywhere: false,
             visited: None,
+            gap: None,
             body: walk.body,
             scope: &scope,
         };
@@ -226,9 +266,9 @@ impl Lowering<'_> {
                 Some(condition) => inside.push(ir::Statement::If(vec![(condition, entry)], Vec::new())),
             }
         }
-        match walk.factor {
-            1 => body.extend(inside),
-            _ => {
+        match is_one {
+            true => body.extend(inside),
+            false => {
                 let divides = by(BinaryOperator::Remainder, offset).equals(Expr::Index(0));
                 body.push(ir::Statement::If(vec![(divides, inside)], Vec::new()));
             }

@@ -216,7 +216,10 @@ impl<'a> Lowering<'a> {
     pub(super) fn known_coordinate(&self, scope: &Scope, variable: concrete::IndexVariable) -> Option<ir::Expr> {
         let bound = scope.coordinates.get(&variable).cloned();
         bound.or_else(|| match self.concrete.variables[variable.0].value.as_ref()? {
-            Computed::Index { index, .. } => computed::value(index, &self.with_parts(index, scope)),
+            Computed::Index { index, .. } => {
+                let size = |counted: concrete::IndexVariable| self.size(self.concrete.variables[counted.0].extent);
+                computed::value(index, &self.with_parts(index, scope), &size)
+            }
             Computed::Fused { whole, row, is_outer } => {
                 let operator = if *is_outer { ir::BinaryOperator::Divide } else { ir::BinaryOperator::Remainder };
                 Some(ir::Expr::binary(operator, self.known_coordinate(scope, *whole)?, self.size(*row)))

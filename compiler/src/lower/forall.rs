@@ -28,6 +28,8 @@ pub(super) struct Loop<'s> {
     pub everywhere: bool,
     /// A variable that counts the coordinates at which an operand has an entry.
     pub visited: Option<VariableId>,
+    /// A variable that holds the first coordinate at which no operand has an entry.
+    pub gap: Option<VariableId>,
     /// The body, before anything is known of its operands.
     pub body: &'s Statement,
     pub scope: &'s Scope,
@@ -92,6 +94,11 @@ impl Lowering<'_> {
             return self.around_region(&region, entries, out);
         }
         if run == Run::Serial
+            && let Some((region, entries)) = self.growing_region(&loops)
+        {
+            return self.around_gap(&region, entries, out);
+        }
+        if run == Run::Serial
             && let Some((statement, count)) = self.counted_entries(&loops)
         {
             return self.at_once(&statement, count, &loops, out);
@@ -123,7 +130,17 @@ impl Lowering<'_> {
             return None;
         }
         let everywhere = everywhere || self.probes_all(&operands, &lattice);
-        Some(Loop { variable, vector: run == Run::Vector, operands, lattice, everywhere, visited: None, body, scope })
+        Some(Loop {
+            variable,
+            vector: run == Run::Vector,
+            operands,
+            lattice,
+            everywhere,
+            visited: None,
+            gap: None,
+            body,
+            scope,
+        })
     }
 
     /// The loops, over all of the range or a part of it.
@@ -395,6 +412,10 @@ impl Lowering<'_> {
         }
         let (coordinate, present) = self.bind_positions(loops, coordinate, present, out);
         let coordinate = self.bind_coordinate(loops.variable, coordinate, out);
+        if let Some(gap) = loops.gap {
+            let next = ir::Statement::Assign(gap, Expr::Variable(gap).plus(Expr::Index(1)));
+            out.push(ir::Statement::If(vec![(Expr::Variable(gap).equals(coordinate.clone()), vec![next])], Vec::new()));
+        }
         let mut scope = loops.scope.at(loops.variable, coordinate);
         self.bind_fused(&mut scope, out);
         for (operand, parents) in present {

@@ -20,7 +20,7 @@
 
 use super::forall::Loop;
 use super::{Lowering, Scope};
-use crate::concrete::{Assign, IndexVariable, Statement};
+use crate::concrete::{Access, Assign, IndexVariable, Statement};
 use crate::ir::{self, BinaryOperator, Expr, Literal, ReduceOperator, Type};
 use crate::level;
 
@@ -31,6 +31,44 @@ impl Lowering<'_> {
         let lattice = loops.lattice.of_entries();
         let takes = self.takes_regions(loops) && !self.probes_all(&loops.operands, &lattice);
         takes.then(|| (region.clone(), Loop { lattice, everywhere: false, ..loops.clone() }))
+    }
+
+    /// The same for a region of which the first coordinate alone counts.
+    pub(super) fn growing_region<'s>(&self, loops: &Loop<'s>) -> Option<(Statement, Loop<'s>)> {
+        let region = loops.lattice.growing_region(self.concrete, loops.variable)?;
+        let lattice = loops.lattice.of_entries();
+        let is_ordered = |(access, depth): &(Access, usize)| {
+            let format = self.storage(access.tensor, *depth).format;
+            format.ordered() && !level::is_sequential(format)
+        };
+        let takes = !loops.operands.is_empty()
+            && loops.operands.iter().all(is_ordered)
+            && self.takes_regions(loops)
+            && !self.probes_all(&loops.operands, &lattice);
+        takes.then(|| (region.clone(), Loop { lattice, everywhere: false, ..loops.clone() }))
+    }
+
+    /// A loop over the coordinates that are stored, which finds the first that is not, and what is done there:
+    ///
+    /// ```text
+    /// gap = 0
+    /// for pA2 in A2_pos[i]..A2_pos[i + 1]
+    ///     if A2_crd[pA2] == gap: gap += 1
+    ///     …
+    /// if gap < n: t = min(t, gap)
+    /// ```
+    pub(super) fn around_gap(&mut self, region: &Statement, mut loops: Loop, out: &mut Vec<ir::Statement>) {
+        let extent = self.size(self.concrete.variables[loops.variable.0].extent);
+        let gap = self.fresh("gap", Type::Index, true);
+        out.push(ir::Statement::Let(gap, Expr::Index(0)));
+        loops.gap = Some(gap);
+        self.loops(&loops, None, out);
+        let name = self.concrete.variable(loops.variable);
+        out.push(ir::Statement::Comment(format!("the first other {name}")));
+        let mut body = Vec::new();
+        let scope = loops.scope.at(loops.variable, Expr::Variable(gap));
+        self.statement(region, &scope, &mut body);
+        out.push(ir::Statement::If(vec![(Expr::Variable(gap).less(extent), body)], Vec::new()));
     }
 
     /// Whether a loop may leave out coordinates, and do what is to be done there behind it.

@@ -11,6 +11,7 @@ mod chain;
 mod check;
 pub(crate) mod combine;
 mod einstein;
+mod exact;
 mod print;
 pub(crate) mod simplify;
 #[cfg(test)]
@@ -120,6 +121,15 @@ pub struct Variable {
     pub value: Option<IndexExpr<IndexVariable>>,
     /// Its extent, where the text fixes it, as that of a window does.
     pub extent: Option<u64>,
+    /// The mode for whose extent it stands, where the text says that: `A, 1` of `extent(A, 1)`.
+    pub mode: Option<String>,
+}
+
+impl Variable {
+    /// What the text has in the parentheses of `extent(…)` for the extent of this variable.
+    pub(crate) fn counted(&self) -> Option<&str> {
+        self.mode.as_deref().or(self.written.as_ref().map(|written| written.name.as_str()))
+    }
 }
 
 /// An index as written. Variables of one name in one statement run over one range, though the sums of different terms are over
@@ -221,7 +231,7 @@ impl Kernel {
     /// computed indices tell.
     pub fn scatters(&self, target: &Access) -> bool {
         let value = |index: IndexVariable| self.variables[index.0].value.as_ref();
-        scatters(target, &self.tensor(target.tensor).format, &value)
+        scatters(target, &self.tensor(target.tensor).format, &value, &|one, other| alike(&self.variables, *one, *other))
     }
 
     /// What the target of a statement that assigns it holds before, as far as that can be seen: its fill value. Where a reduction
@@ -265,19 +275,23 @@ impl Kernel {
 }
 
 /// Whether entries of a tensor that is assigned at these indices may come in another order than that of its levels; `value` is
-/// how an index is computed.
+/// how an index is computed, and `alike` whether two variables have one extent.
 pub(crate) fn scatters<'v>(
     target: &Access,
     format: &Format,
     value: &dyn Fn(IndexVariable) -> Option<&'v IndexExpr<IndexVariable>>,
+    alike: &dyn Fn(&IndexVariable, &IndexVariable) -> bool,
 ) -> bool {
-    let ascends = |value: &IndexExpr<IndexVariable>| {
-        value.tells_apart() && value.affine().is_some_and(|affine| matches!(affine.terms[..], [] | [(_, 1..)]))
-    };
     let mut computed = target.indices.iter().filter_map(|&index| value(index)).peekable();
     let is_sparse = !format.is_dense();
     let has_dense = || format.levels.iter().any(|level| level.format.kind.is_dense());
-    is_sparse && computed.peek().is_some() && (has_dense() || !computed.all(ascends))
+    is_sparse && computed.peek().is_some() && (has_dense() || !computed.all(|value| value.ascends(alike).is_some()))
+}
+
+/// Whether the text says that two variables have one extent.
+pub(crate) fn alike(table: &[Variable], one: IndexVariable, other: IndexVariable) -> bool {
+    let written = |variable: IndexVariable| table[variable.0].written.as_ref();
+    one == other || written(one).is_some() && written(one) == written(other)
 }
 
 /// The variables that run over their extents and that `variables` are made of, each once.

@@ -138,8 +138,7 @@ impl ExprText<'_> {
     fn extent(&self, variables: &[IndexVariable], one: &Expr) -> Option<&str> {
         let [variable] = variables else { return None };
         let is_one = matches!(one, Expr::Literal(literal) if literal.is_one());
-        let written = self.kernel.variables[variable.0].written.as_ref();
-        written.filter(|_| is_one).map(|written| written.name.as_str())
+        self.kernel.variables[variable.0].counted().filter(|_| is_one)
     }
 
     fn list(&self, f: &mut fmt::Formatter<'_>, name: &str, arguments: &[&Expr]) -> fmt::Result {

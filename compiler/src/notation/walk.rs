@@ -5,7 +5,7 @@ use super::{
 };
 use crate::diagnostics::Span;
 use crate::format::Format;
-use crate::ir::{ElementType, Literal};
+use crate::ir::{ElementType, IndexExpr, Literal};
 
 impl Expr {
     /// The type of its value, where the tensors have these.
@@ -190,8 +190,21 @@ impl Access {
 }
 
 impl Assignment {
-    /// The index variables that occur, in order of appearance; before a computed one, those that it is made of.
+    /// The index variables that occur, in order of appearance; before a computed one, those that it is made of. Behind them all, those
+    /// of which computed ones take the extents.
     pub fn variables(&self, table: &[Variable]) -> Vec<IndexVariable> {
+        let mut variables = self.loops(table);
+        let counted = |variable: &IndexVariable| table[variable.0].value.as_ref().map(IndexExpr::extents);
+        let counted: Vec<IndexVariable> = variables.iter().filter_map(counted).flatten().collect();
+        counted.into_iter().for_each(|variable| {
+            if !variables.contains(&variable) {
+                variables.push(variable)
+            }
+        });
+        variables
+    }
+
+    fn loops(&self, table: &[Variable]) -> Vec<IndexVariable> {
         let mut variables = Vec::new();
         let mut note = |variable: IndexVariable| {
             for variable in running(table, &[variable]).into_iter().chain([variable]) {

@@ -316,6 +316,10 @@ pub enum Why {
     ComputedWhereMade,
     /// Nothing else knows the extent of an index.
     OwnIndex,
+    /// It takes the extent of an index for which there is another where it is read.
+    CountsIndex,
+    /// It is compared with a reduction of its values.
+    Compared,
     /// It is read where entries come to computed indices.
     ReadWhereScattered,
     /// It is a mask.

@@ -186,6 +186,8 @@ impl Display for Why {
             Why::Masked => f.write_str("a mask chooses its entries"),
             Why::ComputedWhereMade => f.write_str("its indices are computed where it is made"),
             Why::OwnIndex => f.write_str("nothing but it says how large one of its indices is"),
+            Why::CountsIndex => f.write_str("it takes the extent of an index that is computed where it is read"),
+            Why::Compared => f.write_str("its values are compared with one of them, and might be rounded differently in two loops"),
             Why::ReadWhereScattered => f.write_str("where it is read, entries come to computed indices in any order"),
             Why::IsMask => f.write_str("it is a mask: which entries it has counts"),
             Why::ReadAtComputed(work) => write!(

@@ -48,6 +48,7 @@ pub(super) fn append_edges(kernel: &Kernel, target: &Access, reduced: &[IndexVar
             edges.extend(outside.iter().map(|&before| (before, here)));
             edges.extend(reduced.iter().chain(&inside).map(|&inner| (here, inner)));
         }
+        edges.extend(kernel.ascending(variables[depth]).windows(2).map(|pair| (pair[0], pair[1])));
     }
     edges.retain(|(before, after)| before != after);
     edges

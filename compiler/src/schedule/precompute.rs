@@ -327,7 +327,7 @@ impl Directives<'_> {
             }
             (
                 Expr::Reduce(operator, variables, body),
-                ExprKind::Reduce { operator: wanted, variables: names, body: of },
+                ExprKind::Reduce { operator: wanted, place: false, variables: names, body: of },
             ) => {
                 let is_named = |variable: &IndexVariable| {
                     names.iter().any(|name| is_called(self.kernel.variable(*variable), &name.name))

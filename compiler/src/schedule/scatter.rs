@@ -450,7 +450,8 @@ impl Scheduler<'_> {
             Some(Computed::Index { index, block: None, .. }) => Some(index),
             _ => None,
         };
-        notation::scatters(target, &self.kernel.tensor(target.tensor).format, &value)
+        let alike = |one: &IndexVariable, other: &IndexVariable| self.kernel.alike(*one, *other);
+        notation::scatters(target, &self.kernel.tensor(target.tensor).format, &value, &alike)
     }
 
     /// What a list of all entries costs, which is sorted at the end; `None` where the result can't be made so.

@@ -91,7 +91,8 @@ impl Kernel {
             .enumerate()
             .map(|(id, tensor)| {
                 let plain = || tensor.format.plain(&tensor.format.mentioned_modes());
-                let stands_in = (tensor.role == Role::Output && !tensor.format.is_written()).then(plain);
+                let is_written = tensor.format.is_written() && !is_spread(notation, TensorId(id));
+                let stands_in = (tensor.role == Role::Output && !is_written).then(plain);
                 Tensor {
                     name: tensor.name.clone(),
                     element: tensor.element,
@@ -130,6 +131,20 @@ impl Kernel {
         kernel.summary = statements.map(|statement| super::summary(&kernel, statement)).collect();
         kernel
     }
+}
+
+/// Whether entries come in order to computed indices of a sparse tensor with dense levels. Loops visit not all parents there, so that
+/// entries are appended with all their coordinates.
+fn is_spread(notation: &notation::Kernel, tensor: TensorId) -> bool {
+    let format = &notation.tensor(tensor).format;
+    let compressed = || format.plain(&format.mentioned_modes());
+    let value = |index: IndexVariable| notation.variables[index.0].value.as_ref();
+    let alike = |one: &IndexVariable, other: &IndexVariable| notation::alike(&notation.variables, *one, *other);
+    let mut statements = notation.statements.iter().filter(|statement| statement.target.tensor == tensor);
+    statements.any(|statement| {
+        let target = &statement.target;
+        notation.scatters(target) && !notation::scatters(target, &compressed(), &value, &alike)
+    })
 }
 
 /// What a tensor holds at first.

@@ -202,7 +202,7 @@ fn combination(kernel: &notation::Kernel, target: &Access, operator: ReduceOpera
     let indices: Vec<IndexVariable> = (0..result.format.order).map(IndexVariable).collect();
     let variable = |place: usize| {
         let name = format!("i{place}");
-        notation::Variable { name, written: None, span: target.span, value: None, extent: None }
+        notation::Variable { name, written: None, span: target.span, value: None, extent: None, mode: None }
     };
     let access = |tensor| Access::new(TensorId(tensor), indices.clone(), target.span);
     let value = notation::combine::combine(operator, result.element, Expr::Access(access(0)), Expr::Access(access(1)));

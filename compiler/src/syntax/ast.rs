@@ -406,12 +406,18 @@ pub enum ExprKind {
     Reduce {
         /// The operator: `sum` is addition.
         operator: crate::ir::ReduceOperator,
+        /// Whether the index is meant at which the reduction has its value: `argmin` of `min`, `argmax` of `max`.
+        place: bool,
         /// Over which index variables.
         variables: Vec<Ident>,
         /// Of what.
         body: Box<Expr>,
     },
 }
+
+/// The words of reductions that give an index, each with the operator whose value is looked for.
+pub(crate) const PLACES: [(&str, crate::ir::ReduceOperator); 2] =
+    [("argmin", crate::ir::ReduceOperator::Min), ("argmax", crate::ir::ReduceOperator::Max)];
 
 /// `schedule { split(k, k0, k1, 32); parallel(p); }`
 #[derive(Debug, Clone, PartialEq)]

@@ -251,7 +251,7 @@ fn put_in_expr(expr: &mut Expr, known: &Known) {
             put_in_expr(right, known);
         }
         ExprKind::Call(_, arguments) => arguments.iter_mut().for_each(|argument| put_in_expr(argument, known)),
-        ExprKind::Reduce { variables, body, .. } => {
+        ExprKind::Reduce { variables, body, place, .. } => {
             put_in_expr(body, known);
             let of = |variable: Ident| match known.get(&variable.name) {
                 Some(names) => {
@@ -260,7 +260,7 @@ fn put_in_expr(expr: &mut Expr, known: &Known) {
                 None => vec![variable],
             };
             *variables = std::mem::take(variables).into_iter().flat_map(of).collect();
-            if variables.is_empty() {
+            if variables.is_empty() && !*place {
                 // Over no index: what is reduced, once.
                 *expr = Expr { span: expr.span, ..(**body).clone() };
             }

@@ -279,8 +279,9 @@ impl Display for Expr {
                 write!(f, "{left} {} {right}", operator.symbol())
             }
             ExprKind::Call(function, arguments) => write!(f, "{function}({})", List(arguments)),
-            ExprKind::Reduce { operator, variables, body } => {
-                write!(f, "{}({})({body})", operator.row().reduction, List(variables))
+            ExprKind::Reduce { operator, place, variables, body } => {
+                let word = PLACES.iter().find(|(_, of)| *place && of == operator).map(|(word, _)| *word);
+                write!(f, "{}({})({body})", word.unwrap_or(operator.row().reduction), List(variables))
             }
         }
     }

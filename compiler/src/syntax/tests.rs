@@ -391,7 +391,8 @@ impl Choices {
                 let count = self.below(3);
                 let variables = (0..count).map(|_| self.ident()).collect();
                 let operator = self.of(&ReduceOperator::ALL);
-                ExprKind::Reduce { operator, variables, body: Box::new(self.expr(depth - 1)) }
+                let place = matches!(operator, ReduceOperator::Min | ReduceOperator::Max) && self.below(2) == 0;
+                ExprKind::Reduce { operator, place, variables, body: Box::new(self.expr(depth - 1)) }
             }
             _ => {
                 let operator = self.of(&BinaryOperator::INFIX);

@@ -37,8 +37,15 @@ all. With it a pattern can be named, and used as a mask.
         "`extent(k)` is the length of the modes that `k` is an index of, as a number of whatever type it is combined with.
 
     fn mean(A: csr) -> y: dense { y(i) = sum(k)(A(i, k)) / extent(k); }
+
+In a computed index it is a factor or a term: a matricised tensor, whose columns are pairs of `j` and `k`, and a Kronecker product:
+
+    fn unfold(X: csf) -> M: csr { M(i, j * extent(k) + k) = X(i, j, k); }
+
+    fn kronecker(A: csr, B: csr) -> K: csr { K(i * extent(k) + k, j * extent(l) + l) = A(i, j) * B(k, l); }
 ",
     ));
+    topics.push(places());
     topics.extend(ElementType::ALL.into_iter().map(element));
     topics
 }
@@ -55,6 +62,18 @@ fn reduction(operator: ReduceOperator) -> Topic {
 "
     );
     Topic { kind: Kind::Reduction, name: name.to_owned(), others: &[], summary: summary.to_owned(), text }
+}
+
+fn places() -> Topic {
+    let summary = "the least index of a greatest or least value";
+    let text = "`argmax(j)(…)` is the least `j` for which the value is `max(j)(…)`, and `argmin(j)(…)` that of `min(j)(…)`: a number of \
+the type that is asked for there, of `i64` in a temporary. Missing entries count as they do for `max`. NaN is no greatest value; where there is none, \
+the index is the largest number of its type. They are over one index.
+
+    fn nearest(D: csr fill inf) -> y: i64 dense { y(i) = argmin(j)(D(i, j)); }
+";
+    let text = text.to_owned();
+    Topic { kind: Kind::Reduction, name: "argmax".to_owned(), others: &["argmin"], summary: summary.to_owned(), text }
 }
 
 fn function(function: Function) -> Topic {

@@ -21,6 +21,13 @@ pub(super) struct Bound {
     index: IndexExpr<usize>,
 }
 
+impl Bound {
+    /// The index with numbers for those extents that are known.
+    fn with_extents(&self, sizes: Sizes) -> IndexExpr<usize> {
+        self.index.with_extents(&mut |dimension| i64::try_from(sizes[*dimension]?).ok())
+    }
+}
+
 /// The bounds of a kernel of the loop IR.
 pub(super) fn of_kernel(kernel: &ir::Kernel) -> Vec<Bound> {
     let place = |bound: &ir::Bound| Bound {
@@ -39,9 +46,14 @@ pub(super) fn of_schedule(kernel: &concrete::Kernel) -> Vec<Bound> {
 /// Finds sizes by the bounds: first the largest that keep all computed indices inside, then, for modes whose size nothing else
 /// gives, the smallest that holds all computed indices.
 pub(super) fn infer(bounds: &[Bound], sizes: &mut [Option<usize>]) {
-    let rules: [(Rule, bool); 2] = [(largest, true), (end, false)];
-    for (rule, is_upper) in rules {
+    // A mode holds all of its indices where all of them are known, and then those that are.
+    let rules: [(Rule, bool, bool); 3] = [(largest, true, false), (end, false, true), (end, false, false)];
+    for (rule, is_upper, waits) in rules {
         while let Some((place, size)) = (0..sizes.len()).filter(|&place| sizes[place].is_none()).find_map(|place| {
+            let mut own = bounds.iter().filter(|bound| bound.dimension == place);
+            if waits && own.any(|bound| rule(bound, place, sizes).is_none()) {
+                return None;
+            }
             let all = bounds.iter().filter_map(|bound| rule(bound, place, sizes));
             let size = if is_upper { all.min() } else { all.max() };
             size.map(|size| (place, size))
@@ -53,7 +65,12 @@ pub(super) fn infer(bounds: &[Bound], sizes: &mut [Option<usize>]) {
 
 /// The largest size of `unknown` that keeps a bound, where all else in it is known.
 fn largest(bound: &Bound, unknown: usize, sizes: Sizes) -> Option<usize> {
-    let (index, limit) = undivided(&bound.index, i128::try_from(sizes[bound.dimension]?).ok()?);
+    let limit = i128::try_from(sizes[bound.dimension]?).ok()?;
+    let index = bound.with_extents(sizes);
+    if !index.extents().is_empty() {
+        return searched(&index, limit, unknown, sizes);
+    }
+    let (index, limit) = undivided(&index, limit);
     let Affine { constant, mut terms } = index.affine()?;
     let place = terms.iter().position(|(dimension, _)| *dimension == unknown)?;
     let (_, factor) = terms.remove(place);
@@ -61,6 +78,31 @@ fn largest(bound: &Bound, unknown: usize, sizes: Sizes) -> Option<usize> {
     let room = if factor > 0 { limit.saturating_sub(1).saturating_sub(greatest) } else { least };
     let last = room.div_euclid(i128::from(factor.unsigned_abs()));
     Some(size(last.saturating_add(1)))
+}
+
+/// The same where the size of `unknown` is a factor itself, as in `j * extent(k) + k`: found by halving, as indices grow with it.
+fn searched(index: &IndexExpr<usize>, limit: i128, unknown: usize, sizes: Sizes) -> Option<usize> {
+    let known = |dimension: &usize| *dimension == unknown || sizes[*dimension].is_some();
+    if !index.variables().iter().chain(&index.extents()).all(known) {
+        return None;
+    }
+    let range = |size: usize| {
+        let of = |dimension: &usize| if *dimension == unknown { size } else { sizes[*dimension].unwrap_or(0) };
+        index
+            .with_extents(&mut |dimension| i64::try_from(of(dimension)).ok())
+            .range(&mut |dimension| last(of(dimension)))
+    };
+    let (first, _) = range(1);
+    let fits = |size: usize| {
+        let (least, greatest) = range(size);
+        least >= first.min(0) && greatest < limit
+    };
+    let (mut fitting, mut beyond) = (0, usize::MAX / 2);
+    while beyond - fitting > 1 {
+        let middle = fitting + (beyond - fitting) / 2;
+        *(if fits(middle) { &mut fitting } else { &mut beyond }) = middle;
+    }
+    Some(fitting)
 }
 
 /// A size: none below zero, and the largest where it is beyond that, which [`check`] refuses.
@@ -84,7 +126,7 @@ pub(super) fn end(bound: &Bound, unknown: usize, sizes: Sizes) -> Option<usize> 
     let is_own = bound.dimension == unknown;
     let (_, greatest) = is_own.then(|| index_range(bound, sizes)).flatten()?;
     let is_empty = bound.index.variables().iter().any(|dimension| sizes[*dimension] == Some(0));
-    Some(if is_empty { 0 } else { size(greatest + 1) })
+    Some(if is_empty { 0 } else { size(greatest.saturating_add(1)) })
 }
 
 /// Checks that all computed indices are inside of their modes, and that nothing on the way to them is larger than numbers get;
@@ -97,7 +139,10 @@ pub(super) fn check<'a>(
     let sizes: Vec<Option<usize>> = extents.iter().copied().map(Some).collect();
     for bound in bounds {
         if greatest_on_the_way(&bound.index, extents).is_none() {
-            let sizes = bound.index.variables().into_iter();
+            let mut places = bound.index.variables();
+            places.extend(bound.index.extents());
+            places.dedup();
+            let sizes = places.into_iter();
             let sizes = sizes.map(|place| format!("`{}` has {}", dimension(place).0, extents[place])).collect();
             return Err(Error::IndexTooLarge { index: text(&bound.index, extents, dimension), sizes });
         }
@@ -120,7 +165,7 @@ pub(super) fn check<'a>(
 fn greatest_on_the_way(index: &IndexExpr<usize>, extents: &[usize]) -> Option<i64> {
     let part = |index: &IndexExpr<usize>| greatest_on_the_way(index, extents);
     match index {
-        IndexExpr::Variable(dimension) => i64::try_from(extents[*dimension]).ok(),
+        IndexExpr::Variable(dimension) | IndexExpr::Extent(dimension) => i64::try_from(extents[*dimension]).ok(),
         IndexExpr::Constant(value) => value.checked_abs(),
         IndexExpr::Binary(operator, left, right) => {
             let (left, right) = (part(left)?, part(right)?);
@@ -149,11 +194,13 @@ fn text<'a>(index: &IndexExpr<usize>, extents: &[usize], dimension: &dyn Fn(usiz
 /// The least and the greatest value of a bound's index, where all sizes in it are known. A variable that falls out of a sum does
 /// not matter.
 fn index_range(bound: &Bound, sizes: Sizes) -> Option<(i128, i128)> {
-    if let Some(affine) = bound.index.affine() {
+    let index = bound.with_extents(sizes);
+    if let Some(affine) = index.affine() {
         return range(&affine, sizes);
     }
-    let known = bound.index.variables().iter().all(|dimension| sizes[*dimension].is_some());
-    known.then(|| bound.index.range(&mut |dimension| last(sizes[*dimension].unwrap_or(0))))
+    let mut dimensions = index.variables().into_iter().chain(index.extents());
+    let known = dimensions.all(|dimension| sizes[dimension].is_some());
+    known.then(|| index.range(&mut |dimension| last(sizes[*dimension].unwrap_or(0))))
 }
 
 fn range(affine: &Affine<usize>, sizes: Sizes) -> Option<(i128, i128)> {
@@ -217,6 +264,24 @@ mod tests {
         }
         let (found, error) = sizes(&format!("bound d1 d0 * {huge}"), &[Some(4), None]);
         assert_eq!((found[1], error), (Some(3 * huge + 1), None));
+    }
+
+    #[test]
+    fn extents_are_factors() {
+        let rows = "bound d2 d0 * extent(d1) + d1";
+        assert_eq!(sizes(rows, &[Some(3), Some(4), None]), (vec![Some(3), Some(4), Some(12)], None));
+        assert_eq!(sizes(rows, &[None, Some(4), Some(14)]), (vec![Some(3), Some(4), Some(14)], None));
+        assert_eq!(sizes(rows, &[Some(3), None, Some(14)]), (vec![Some(3), Some(4), Some(14)], None));
+        assert_eq!(sizes(rows, &[Some(0), Some(4), None]).0[2], Some(0));
+        assert_eq!(sizes(rows, &[None, None, Some(14)]).0, [None, None, Some(14)]);
+        assert_eq!(sizes("bound d1 extent(d0) - 1 - d0", &[None, Some(9)]), (vec![Some(9), Some(9)], None));
+        let (_, error) = sizes(rows, &[Some(3), Some(4), Some(11)]);
+        assert!(error.is_some_and(|error| error.contains("reaches 11") && error.contains("n0 * extent(n1) + n1")));
+        let huge = Some(1usize << 40);
+        let (_, error) = sizes(rows, &[huge, huge, None]);
+        assert!(error.is_some_and(|error| error.contains("below 2^63") && error.contains("`n1` has")));
+        let (_, error) = sizes(rows, &[Some(usize::MAX), Some(2), None]);
+        assert!(error.is_some_and(|error| error.contains("below 2^63")));
     }
 
     #[test]

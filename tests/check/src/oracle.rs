@@ -215,6 +215,10 @@ impl Extents {
                 let extent_of = |v: &IndexVariable| if is_it(v.0) { Some(size) } else { self.variables[v.0] };
                 let mode = if is_upper && *id != unknown { self.variables[*id] } else { Some(size) };
                 let mode = mode?;
+                let value = value.with_extents(&mut |v| extent_of(v).map(|extent| extent as i64));
+                if !value.extents().is_empty() {
+                    return None;
+                }
                 let all = value.variables().iter().map(extent_of).collect::<Option<Vec<_>>>()?;
                 let (low, high) = value.range(&mut |v| extent_of(v).map_or(0, |extent| extent.max(1) as i128 - 1));
                 Some(all.contains(&0) || low >= 0 && high < mode as i128)
@@ -223,7 +227,10 @@ impl Extents {
                 bounds.iter().all(|bound| fits(size, bound) == Some(true))
             };
             let mentions = |bound: &&(usize, &IndexExpr<IndexVariable>)| match is_upper {
-                true => bound.1.variables().iter().any(|v| is_it(v.0)) && fits(0, bound).is_some(),
+                true => {
+                    let made_of = [bound.1.variables(), bound.1.extents()].concat();
+                    made_of.iter().any(|v| is_it(v.0)) && fits(0, bound).is_some()
+                }
                 false => self.share_a_mode(kernel, bound.0, unknown),
             };
             let bounds: Vec<_> = computed.iter().filter(mentions).collect();
@@ -437,6 +444,7 @@ impl Evaluation<'_> {
         match &self.kernel.variables[variable.0].value {
             None => indices[variable],
             Some(value) => {
+                let value = value.with_extents(&mut |counted| i64::try_from(self.extents.variable(*counted)).ok());
                 let value = value.value(&mut |variable| Some(indices[variable] as i128));
                 usize::try_from(value.expect("it is computed")).expect("indices are inside")
             }

@@ -3,7 +3,7 @@
 use super::algebra::Algebra;
 use super::format::Storage;
 use super::index::Indices;
-use super::{Expr, Let, Mask, Program, Statement, TARGET, Tensor};
+use super::{Comparison, Expr, Let, Mask, Program, Statement, TARGET, Tensor};
 use crate::data::{Entries, Random, for_each_index};
 use crate::number::Number;
 use spc_compiler::ir::ElementType;
@@ -131,6 +131,7 @@ impl Program {
             element if element.is_complex() => &["sum", "prod"],
             element if element.is_float() && is_long => &["sum", "min", "max", "max"],
             element if element.is_float() => &["sum", "min", "max", "max", "prod"],
+            _ if variables.len() == 1 => &["sum", "min", "max", "prod", "any", "all", "argmax", "argmin"],
             _ => &["sum", "min", "max", "prod", "any", "all"],
         };
         if random.chance(0.7) {
@@ -219,7 +220,8 @@ impl Generator {
             _ if self.element.is_integer() && self.random.chance(0.2) => *self.random.choose(BITS),
             _ => *self.random.choose(FIRST),
         };
-        let mut statements = vec![Statement { target, update: self.bounded(update), value, mask }];
+        let condition = self.condition(&target, &value, mask.is_some());
+        let mut statements = vec![Statement { target, update: self.bounded(update), value, mask, condition }];
         while self.several && statements.len() < 3 && self.random.chance(0.35) {
             let mut target = self.target.clone();
             if self.random.chance(0.2) {
@@ -234,9 +236,36 @@ impl Generator {
                 _ if self.element.is_integer() && self.random.chance(0.2) => *self.random.choose(BITS),
                 _ => *self.random.choose(LATER),
             };
-            statements.push(Statement { target, update: self.bounded(update), value, mask });
+            let condition = self.condition(&target, &value, mask.is_some());
+            statements.push(Statement { target, update: self.bounded(update), value, mask, condition });
         }
         statements
+    }
+
+    /// Now and then, what chooses elements or terms by the indices of a statement.
+    fn condition(&mut self, target: &[usize], value: &Expr, has_mask: bool) -> Vec<Comparison> {
+        let mut variables: Vec<usize> = target.iter().copied().filter(|index| *index < NAMES.len()).collect();
+        value.for_each(&mut |expr| {
+            let own = match expr {
+                Expr::Access(_, indices) => indices.clone(),
+                _ => Vec::new(),
+            };
+            variables.extend(own.into_iter().filter(|index| *index < NAMES.len() && Some(*index) != self.bound));
+        });
+        variables.sort_unstable();
+        variables.dedup();
+        if variables.is_empty() || !self.random.chance(0.2) {
+            return Vec::new();
+        }
+        let count = 1 + self.random.below(2);
+        let comparison = |random: &mut Random| Comparison {
+            left: *random.choose(&variables),
+            operator: random.choose::<&str>(&["<", "<=", ">", ">=", "==", "!="]),
+            right: random.chance(0.7).then(|| *random.choose(&variables)),
+            number: random.below(3),
+            is_and: has_mask || random.chance(0.8),
+        };
+        (0..count).map(|_| comparison(&mut self.random)).collect()
     }
 
     /// Whether a loop is so long that products of its numbers leave the range of any type, in one order of factors or another.
@@ -395,6 +424,7 @@ impl Generator {
                 Expr::Select(Box::new([part(), part(), part(), part()]))
             }
             8 | 9 if !simple && self.bound.is_some() => self.sum(variables),
+            10 if !variables.is_empty() && self.random.chance(0.3) => Expr::Extent(*self.random.choose(variables)),
             10 if !variables.is_empty() => Expr::Index(*self.random.choose(variables)),
             11 => {
                 let scalar = self.scalar();
@@ -471,6 +501,12 @@ impl Generator {
         let storage = Storage::random(indices.len(), &mut self.random);
         let tensor = self.declare(storage, &indices);
         let mut body = self.read(tensor, indices);
+        let has_order = self.element.is_float() || self.element.is_integer();
+        if has_order && self.random.chance(0.2) {
+            self.bound = Some(bound);
+            let reduction = *self.random.choose(&["argmax", "argmin"]);
+            return Expr::Reduce(reduction, vec![bound], Box::new(body));
+        }
         if self.random.chance(0.6) {
             let mut inside = variables.to_vec();
             inside.push(bound);

@@ -78,7 +78,7 @@ impl Indices {
     /// Whether several values meet in one element of a target with these indices.
     pub(super) fn meet(&self, target: &[usize]) -> bool {
         let value = |index: usize| index.checked_sub(COMPUTED).map(|computed| &self.computed[computed].value);
-        target.iter().any(|&index| value(index).is_some_and(|value| !value.tells_apart()))
+        target.iter().any(|&index| value(index).is_some_and(|value| !value.tells_apart(&|one, other| one == other)))
     }
 
     /// Whether any index may be computed.
@@ -158,7 +158,8 @@ impl Indices {
         };
         let mut value = variable(random);
         for _ in 0..1 + random.below(2) {
-            value = match random.below(7) {
+            value = match random.below(9) {
+                7 | 8 => radix(value, variable(random), variable(random)),
                 0 | 1 => sum(value, number(random.below(4))),
                 2 => IndexExpr::binary(IndexOperator::Multiply, number(1 + random.below(3)), value),
                 3 => sum(value, variable(random)),
@@ -199,12 +200,22 @@ fn sum(left: Value, right: Value) -> Value {
     IndexExpr::binary(IndexOperator::Add, left, right)
 }
 
+/// A value times the extent of a variable and that variable, or another one.
+fn radix(value: Value, counted: Value, added: Value) -> Value {
+    let IndexExpr::Variable(counted) = counted else { return value };
+    // Nothing else need name the variable whose extent counts.
+    let added = if value == added { IndexExpr::Variable(counted) } else { added };
+    let added = if added == IndexExpr::Variable(counted) { added } else { sum(added, IndexExpr::Variable(counted)) };
+    sum(IndexExpr::binary(IndexOperator::Multiply, value, IndexExpr::Extent(counted)), added)
+}
+
 fn number(value: usize) -> Value {
     IndexExpr::Constant(value as i64)
 }
 
 /// The least and the greatest value.
 fn range(value: &Value, extent: &dyn Fn(&usize) -> usize) -> (i128, i128) {
+    let value = value.with_extents(&mut |counted| Some(extent(counted) as i64));
     value.range(&mut |variable| (extent(variable) as i128 - 1).max(0))
 }
 

@@ -42,6 +42,9 @@ impl Program {
             if self.statements[place].mask.is_some() {
                 with(&|program| program.statements[place].mask = None);
             }
+            for comparison in 0..self.statements[place].condition.len() {
+                with(&|program| _ = program.statements[place].condition.remove(comparison));
+            }
             if place == 0 && self.statements[0].update != "=" {
                 with(&|program| program.statements[0].update = "=");
             }

@@ -1,6 +1,6 @@
 //! What stands before the body: dimensions, tensors, arrays, variables.
 
-use super::{Parser, Result, Token};
+use super::{MAXIMUM_DEPTH, Parser, Result, Token};
 use crate::format::{Coordinate, Format, IndexWidth, Level, LevelFormat, Order, Role};
 use crate::ir::*;
 
@@ -60,12 +60,64 @@ impl<'t> Parser<'t> {
     fn bound_declaration(&mut self) -> Result<()> {
         self.require("bound")?;
         let dimension = DimensionId(self.id("d", "a dimension such as `d0`")?);
-        let expr = self.expr()?;
-        let Some(index) = index_expr(&expr) else {
-            return self.fail("not index arithmetic over dimensions".to_owned());
-        };
+        let (index, _) = self.index_sum()?;
         self.kernel.bounds.push(Bound { dimension, index });
         Ok(())
+    }
+
+    /// `d0 * extent(d1) + d1`
+    fn index_sum(&mut self) -> Result<IndexTree> {
+        let operators = [("+", IndexOperator::Add), ("-", IndexOperator::Subtract)];
+        self.index_operators(&operators, Self::index_product)
+    }
+
+    fn index_product(&mut self) -> Result<IndexTree> {
+        use IndexOperator::{Divide, Multiply, Remainder};
+        self.index_operators(&[("*", Multiply), ("/", Divide), ("%", Remainder)], Self::index_atom)
+    }
+
+    fn index_operators(
+        &mut self,
+        operators: &[(&str, IndexOperator)],
+        operand: fn(&mut Self) -> Result<IndexTree>,
+    ) -> Result<IndexTree> {
+        let (mut index, mut height) = operand(self)?;
+        'operators: loop {
+            for (sign, operator) in operators {
+                if self.accept(sign)? {
+                    let (right, right_height) = operand(self)?;
+                    height = height.max(right_height) + 1;
+                    if height > MAXIMUM_DEPTH {
+                        return self.fail(format!("this index is deeper than {MAXIMUM_DEPTH}"));
+                    }
+                    index = IndexExpr::binary(*operator, index, right);
+                    continue 'operators;
+                }
+            }
+            return Ok((index, height));
+        }
+    }
+
+    fn index_atom(&mut self) -> Result<IndexTree> {
+        if self.accept("(")? {
+            let inner = self.deeper(Self::index_sum)?;
+            self.require(")")?;
+            return Ok(inner);
+        }
+        if self.accept("extent")? {
+            self.require("(")?;
+            let counted = DimensionId(self.id("d", "a dimension such as `d0`")?);
+            self.require(")")?;
+            return Ok((IndexExpr::Extent(counted), 1));
+        }
+        if let Token::Number(_) = *self.peek()? {
+            let number = self.number()?;
+            return match i64::try_from(number) {
+                Ok(number) => Ok((IndexExpr::Constant(number), 1)),
+                Err(_) => self.fail(format!("{number} is no constant of an index: expected one below 2^63")),
+            };
+        }
+        Ok((IndexExpr::Variable(DimensionId(self.id("d", "index arithmetic over dimensions")?)), 1))
     }
 
     fn tensor_declaration(&mut self) -> Result<()> {
@@ -376,22 +428,5 @@ pub(super) fn unescape(text: &str) -> String {
     plain
 }
 
-/// An expression of nothing but index arithmetic over dimensions.
-fn index_expr(expr: &Expr) -> Option<IndexExpr<DimensionId>> {
-    match expr {
-        Expr::Dimension(dimension) => Some(IndexExpr::Variable(*dimension)),
-        Expr::Index(value) => i64::try_from(*value).ok().map(IndexExpr::Constant),
-        Expr::Binary(operator, left, right) => {
-            let operator = match operator {
-                BinaryOperator::Add => IndexOperator::Add,
-                BinaryOperator::Subtract => IndexOperator::Subtract,
-                BinaryOperator::Multiply => IndexOperator::Multiply,
-                BinaryOperator::Divide => IndexOperator::Divide,
-                BinaryOperator::Remainder => IndexOperator::Remainder,
-                _ => return None,
-            };
-            Some(IndexExpr::binary(operator, index_expr(left)?, index_expr(right)?))
-        }
-        _ => None,
-    }
-}
+/// An index and its height.
+type IndexTree = (IndexExpr<DimensionId>, usize);

@@ -13,7 +13,7 @@ use super::Renaming;
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
 use crate::ir::Function;
 use crate::notation::simplify::has_choice;
-use crate::notation::{Access, Assignment, Expr, IndexVariable, Kernel, Role, TensorId, Variable};
+use crate::notation::{Access, Assignment, Expr, IndexVariable, Kernel, Role, TensorId, Variable, Written};
 use crate::remark::{Remark, What, Why, Work};
 use crate::syntax::{Directive, ExprKind};
 
@@ -118,6 +118,15 @@ fn must_be_made(kernel: &Kernel, definition: &Assignment, later: &[Assignment], 
         Why::ComputedWhereMade
     } else if has_index_of_its_own(kernel, definition) {
         Why::OwnIndex
+    } else if is_counted(kernel, definition)
+        || counts_an_index(kernel, definition)
+            && later.iter().flat_map(|other| uses(other, temporary)).any(|one| is_computed(kernel, one.access))
+    {
+        Why::CountsIndex
+    } else if later.iter().any(|statement| statement.value.compares_with_itself(temporary))
+        && !definition.value.is_read(&|tensor| kernel.tensor(tensor).element.computed())
+    {
+        Why::Compared
     } else if later.iter().any(|statement| !uses(statement, temporary).is_empty() && kernel.scatters(&statement.target))
     {
         Why::ReadWhereScattered
@@ -166,6 +175,26 @@ fn has_index_of_its_own(kernel: &Kernel, definition: &Assignment) -> bool {
     let operands: Vec<IndexVariable> =
         definition.value.accesses().into_iter().flat_map(|access| kernel.running(&access.indices)).collect();
     definition.target.indices.iter().any(|index| !operands.contains(index))
+}
+
+/// Whether the extent of an index of the target counts.
+fn counts_an_index(kernel: &Kernel, definition: &Assignment) -> bool {
+    let own = written(kernel, &definition.target.indices);
+    let used = definition.variables(&kernel.variables);
+    let others = used.into_iter().filter(|variable| !definition.target.indices.contains(variable));
+    written(kernel, &others.collect::<Vec<_>>()).iter().any(|other| own.contains(other))
+}
+
+/// Whether some statement asks for the extent of a mode by an index of the target.
+fn is_counted(kernel: &Kernel, definition: &Assignment) -> bool {
+    let own = written(kernel, &definition.target.indices);
+    let counted = kernel.variables.iter().filter(|variable| variable.mode.is_some());
+    counted.filter_map(|variable| variable.written.as_ref()).any(|written| own.contains(&written))
+}
+
+/// What the text calls some variables.
+fn written<'k>(kernel: &'k Kernel, variables: &[IndexVariable]) -> Vec<&'k Written> {
+    variables.iter().filter_map(|variable| kernel.variables[variable.0].written.as_ref()).collect()
 }
 
 fn size(expr: &Expr) -> usize {

@@ -78,11 +78,17 @@ impl Renaming {
             return new;
         }
         let mut copy = table[variable.0].clone();
+        // What counts the values of an index that is another now counts that one's.
+        let is_like = |(old, _): &&(IndexVariable, IndexVariable)| table[old.0].written == copy.written;
+        if let Some((_, new)) = self.pairs.iter().find(is_like).filter(|_| copy.written.is_some()) {
+            copy.written = table[new.0].written.clone();
+        }
         copy.value = copy.value.map(|value| {
-            value.replace(&mut |&made_of| {
+            let value = value.replace(&mut |&made_of| {
                 let new = self.get(made_of, table);
                 table[new.0].value.clone().unwrap_or(IndexExpr::Variable(new))
-            })
+            });
+            value.map_extents(&mut |&counted| self.get(counted, table))
         });
         table.push(copy);
         let new = IndexVariable(table.len() - 1);

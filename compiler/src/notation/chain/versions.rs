@@ -70,7 +70,7 @@ fn rounded_once(kernel: &Kernel) -> Kernel {
         let indices = target.indices.iter().enumerate().map(|(mode, index)| {
             let Variable { span, name, written, value, .. } = result.variables[index.0].clone();
             let name = if value.is_some() { format!("m{mode}") } else { name };
-            result.variables.push(Variable { name, written, span, value: None, extent: None });
+            result.variables.push(Variable { name, written, span, value: None, extent: None, mode: None });
             IndexVariable(result.variables.len() - 1)
         });
         let indices: Vec<IndexVariable> = indices.collect();
@@ -231,6 +231,13 @@ impl Versions {
     fn part(&mut self, statement: &mut Assignment, operator: ReduceOperator, before: TensorId) -> Access {
         let of = self.result.tensor(statement.target.tensor).clone();
         let format = temporary_format(statement, &self.result.tensors);
+        let is_computed = |variable: &IndexVariable| self.result.variables[variable.0].value.is_some();
+        // Computed indices have entries where no operand's format says it.
+        let format = match statement.target.indices.iter().any(is_computed) && !format.is_dense() {
+            true if of.format.is_dense() => Format::csf(of.format.order),
+            true => of.format.clone(),
+            false => format,
+        };
         // Where nothing is new, what was there stays.
         let fill = operator.identity(of.element).unwrap_or(of.fill);
         let name = format!("{}_part", of.name);
@@ -241,7 +248,7 @@ impl Versions {
         for (mode, index) in statement.target.indices.iter_mut().enumerate() {
             let Variable { span, name, written, value, .. } = self.result.variables[index.0].clone();
             let name = if value.is_some() { self.name_of_mode(before, mode) } else { name };
-            self.result.variables.push(Variable { name, written, span, value: None, extent: None });
+            self.result.variables.push(Variable { name, written, span, value: None, extent: None, mode: None });
             *index = IndexVariable(self.result.variables.len() - 1);
         }
         Access { tensor: part, ..statement.target.clone() }

@@ -1,6 +1,7 @@
 //! Functions: their arguments and the element types that they are defined for.
 
 use super::functions::{self, Form};
+use super::indices::Counted;
 use super::value::{Values, not_converted};
 use crate::diagnostics::{Diagnostic, Span, codes::notation as codes, suggest, words};
 use crate::ir::{ElementType, Function, Literal, ReduceOperator};
@@ -21,7 +22,8 @@ impl<'s> Values<'_, 's> {
             self.found.push(unknown_function(name));
             return None;
         };
-        if arguments.len() != entry.arguments {
+        let asks_for_mode = entry.form == Form::Extent && arguments.len() == 2;
+        if arguments.len() != entry.arguments && !asks_for_mode {
             let plain = |argument| self.kind(argument).unwrap_or(element);
             let kinds: Vec<ElementType> = arguments.iter().map(plain).collect();
             arguments.iter().zip(kinds).for_each(|(argument, kind)| drop(self.value(argument, kind)));
@@ -38,7 +40,7 @@ impl<'s> Values<'_, 's> {
             }
             (Form::Sign, [operand]) => self.sign(operand, element, name.span),
             (Form::Stored, [place]) => self.stored(place),
-            (Form::Extent, [index]) => self.extent(index, element),
+            (Form::Extent, _) => self.extent(arguments, element, span),
             _ => None,
         }
     }
@@ -106,25 +108,48 @@ impl<'s> Values<'_, 's> {
     }
 
     /// How many values an index has: as many terms as a sum over it has.
-    fn extent(&mut self, index: &'s syntax::Expr, element: ElementType) -> Option<Expr> {
-        let name = match &index.kind {
-            ExprKind::Name(name) if self.index_names.contains(&name.name.as_str()) => name,
-            _ => {
-                let message = "`extent` asks for the length of an index";
-                let problem =
-                    Diagnostic::new(codes::UNBOUND_INDEX, index.span, message).label("no index of the statement");
-                self.found.push(problem.help("name an index of a tensor in the statement, as in `extent(k)`"));
-                return None;
-            }
-        };
-        let name = self.index_name(name)?;
+    fn extent(&mut self, arguments: &'s [syntax::Expr], element: ElementType, span: Span) -> Option<Expr> {
+        let counted = self.counted(arguments)?;
         let Some(one) = Literal::new(element, 1.0).filter(|_| element != ElementType::Bool) else {
             let message = "a length is no truth value";
-            self.found.push(Diagnostic::new(codes::VALUE_AS_CONDITION, index.span, message).label("a number"));
+            self.found.push(Diagnostic::new(codes::VALUE_AS_CONDITION, span, message).label("a number"));
             return None;
         };
-        let counted = self.indices.like(name);
+        let counted = self.indices.like(counted);
         Some(Expr::Reduce(ReduceOperator::Add, vec![counted], Box::new(Expr::Literal(one))))
+    }
+
+    /// The extent that is asked for: of an index, or of a mode of a tensor.
+    pub(super) fn counted(&mut self, arguments: &'s [syntax::Expr]) -> Option<Counted> {
+        match arguments {
+            [tensor, mode] => self.counted_mode(tensor, mode),
+            [index] => match &index.kind {
+                ExprKind::Name(name) if self.index_names.contains(&name.name.as_str()) => {
+                    let name = self.index_name(name)?;
+                    Some(self.indices.of_index(name))
+                }
+                _ => {
+                    self.found.push(no_extent(index, "name an index of a tensor in the statement, as in `extent(k)`"));
+                    None
+                }
+            },
+            _ => None,
+        }
+    }
+
+    fn counted_mode(&mut self, tensor: &'s syntax::Expr, mode: &'s syntax::Expr) -> Option<Counted> {
+        let known = match (&tensor.kind, &mode.kind) {
+            (ExprKind::Name(name), ExprKind::Number { digits, suffix: None }) => {
+                let mode = digits.parse().ok();
+                mode.and_then(|mode| self.indices.of_mode(name, mode))
+            }
+            _ => None,
+        };
+        if known.is_none() {
+            let help = "name a tensor and one of its modes, from 1 on, in which some statement has an index by itself, as in `extent(A, 1)`";
+            self.found.push(no_extent(tensor, help));
+        }
+        known
     }
 
     /// -1, 0 or 1; NaN of NaN.
@@ -147,6 +172,12 @@ impl<'s> Values<'_, 's> {
         };
         Some(Expr::Select(compare(BinaryOperator::Greater), literal(1.0)?, Box::new(below)))
     }
+}
+
+/// What is no index and no mode.
+fn no_extent(asked: &syntax::Expr, help: &str) -> Diagnostic {
+    let message = "`extent` asks for the length of an index";
+    Diagnostic::new(codes::UNBOUND_INDEX, asked.span, message).label("no index of the statement").help(help.to_owned())
 }
 
 /// A function that nothing knows.

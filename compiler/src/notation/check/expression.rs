@@ -2,7 +2,7 @@
 
 use super::option::FormatOption;
 use super::problems::Problems;
-use super::{declaration, extents, kernel, packs, uses};
+use super::{concat, declaration, extents, kernel, packs, uses};
 use crate::diagnostics::{Diagnostic, Span, codes::notation as codes, suggest};
 use crate::format::resolve::Definitions;
 use crate::notation::{Kernel, Role};
@@ -38,9 +38,17 @@ pub fn check_expression(
     if !problems.is_empty() {
         return Err(problems);
     }
-    let has_one = options.iter().any(|option| option.name == extents::EXTENT);
-    extents::calls(std::slice::from_mut(&mut statement), has_one);
-    let statement = &statement;
+    let has_one = |name: &str| options.iter().any(|option| option.name == name);
+    let mut body = concat::expand(vec![statement.clone()], has_one(concat::CONCAT), &mut problems.expression);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    extents::calls(&mut body, has_one(extents::EXTENT));
+    let whole = match &body[..] {
+        [one] => one.clone(),
+        _ => concat::as_sum(&statement),
+    };
+    let statement = &whole;
     let declarations = declaration::of_statement(statement, options);
     for (place, option) in options.iter().enumerate() {
         let known = declarations.iter().map(|declaration| declaration.name);
@@ -55,7 +63,7 @@ pub fn check_expression(
         name_span: Span::new(statement.span.start, statement.span.start),
         documentation: &[],
         visibility: "pub",
-        body: std::slice::from_ref(statement),
+        body: &body,
         schedule: None,
     };
     let kernel = kernel::check(&source, &declarations, definitions, &mut problems);

@@ -1,5 +1,6 @@
-//! Computed indices: `x(2*i + k)`, `A(3, j)`, `x(2..5)`.
+//! Computed indices: `x(2*i + k)`, `M(i, j * extent(k) + k)`, `A(3, j)`, `x(2..5)`.
 
+use super::extents::EXTENT;
 use super::value::Values;
 use crate::diagnostics::{Diagnostic, Span, codes::notation as codes};
 use crate::ir::{IndexExpr, IndexOperator, LARGEST_IN_INDEX};
@@ -35,6 +36,10 @@ impl<'s> Values<'_, 's> {
                 Some(IndexExpr::Variable(self.indices.resolve(name)))
             }
             ExprKind::Number { .. } => self.index_number(expr).map(IndexExpr::Constant),
+            ExprKind::Call(name, arguments) if name.name == EXTENT && matches!(arguments.len(), 1 | 2) => {
+                let counted = self.counted(arguments)?;
+                Some(IndexExpr::Extent(self.indices.extent(counted)))
+            }
             ExprKind::Unary(UnaryOperator::Negate, operand) => {
                 let operand = self.index_value(operand)?;
                 Some(IndexExpr::binary(IndexOperator::Subtract, IndexExpr::Constant(0), operand))
@@ -51,8 +56,11 @@ impl<'s> Values<'_, 's> {
     fn index_binary(&mut self, operator: IndexOperator, left: Index, right: Index, span: Span) -> Option<Index> {
         let problem = match operator {
             IndexOperator::Add | IndexOperator::Subtract => None,
-            IndexOperator::Multiply if left.constant().is_some() || right.constant().is_some() => None,
-            IndexOperator::Multiply => Some(("a product of index variables", "multiply by a number, as in `x(2 * i)`")),
+            IndexOperator::Multiply if left.variables().is_empty() || right.variables().is_empty() => None,
+            IndexOperator::Multiply => Some((
+                "a product of index variables",
+                "multiply by a number or an extent, as in `x(2 * i)` and `x(i * extent(k) + k)`",
+            )),
             IndexOperator::Divide | IndexOperator::Remainder => match right.constant() {
                 Some(1..) if left.range(&mut |_| LARGE).0 >= 0 => None,
                 Some(1..) => Some((
@@ -132,7 +140,7 @@ impl<'s> Values<'_, 's> {
         self.found.push(
             Diagnostic::new(codes::INDEX_EXPRESSION, expr.span, "an index that can't be computed")
                 .label("not made of index variables and whole numbers")
-                .help("an index is made of index variables and whole numbers by `+ - * / %`, as in `x(2 * i + k)`, or is a window `3..7`"),
+                .help("an index is made of index variables, whole numbers and extents by `+ - * / %`, as in `x(2 * i + k)`, or is a window `3..7`"),
         );
         None
     }

@@ -3,7 +3,8 @@
 use crate::diagnostics::Span;
 use crate::ir::{IndexExpr, IndexOperator};
 use crate::notation::{Assignment, IndexVariable, Kernel, Variable, Written, running};
-use crate::syntax::Ident;
+use crate::syntax::{Expr, ExprKind, Ident, Index, Statement};
+use std::collections::BTreeMap;
 
 /// The variables so far, and what names stand for in the statement at hand.
 #[derive(Default)]
@@ -13,10 +14,22 @@ pub(super) struct Indices {
     bound: Vec<IndexVariable>,
     /// The variables of windows: the `n`th window of each access runs with the `n`th of the others.
     windows: Vec<IndexVariable>,
+    /// The variables that stand for the extents of names.
+    counted: Vec<IndexVariable>,
+    /// The indices that statements have in modes of tensors.
+    modes: BTreeMap<(String, usize), Written>,
     /// The first variable of the statement.
     begin: usize,
     /// How many statements there are so far.
     statements: usize,
+}
+
+/// An extent that a text asks for.
+pub(super) struct Counted {
+    name: String,
+    written: Written,
+    mode: Option<String>,
+    span: Span,
 }
 
 impl Indices {
@@ -25,6 +38,7 @@ impl Indices {
         self.free.clear();
         self.bound.clear();
         self.windows.clear();
+        self.counted.clear();
         self.begin = self.variables.len();
         self.statements += 1;
     }
@@ -60,15 +74,58 @@ impl Indices {
         self.bound.truncate(self.bound.len() - number);
     }
 
-    /// Another variable that runs over the range of a name.
-    pub(super) fn like(&mut self, name: &Ident) -> IndexVariable {
-        self.declare(name)
+    /// Another variable of the same extent, one for each use; no reduction but its own binds it.
+    pub(super) fn like(&mut self, counted: Counted) -> IndexVariable {
+        let Counted { name, written, mode, span } = counted;
+        self.push(Variable { name, written: Some(written), span, value: None, extent: None, mode })
+    }
+
+    /// The variable that stands for an extent in computed indices: the same for all of a statement's, so that equal indices are seen to
+    /// be equal.
+    pub(super) fn extent(&mut self, counted: Counted) -> IndexVariable {
+        let is_it = |variable: &IndexVariable| {
+            let known = &self.variables[variable.0];
+            known.written.as_ref() == Some(&counted.written) && known.mode == counted.mode
+        };
+        let known = self.counted.iter().copied().find(is_it);
+        known.unwrap_or_else(|| {
+            let variable = self.like(counted);
+            self.counted.push(variable);
+            variable
+        })
+    }
+
+    /// The extent of an index of the statement.
+    pub(super) fn of_index(&self, name: &Ident) -> Counted {
+        let written = Written { name: name.name.clone(), statement: self.statements };
+        Counted { name: name.name.clone(), written, mode: None, span: name.span }
+    }
+
+    /// The extent of a mode, counted from 1, of a tensor, which is that of an index that some statement has there.
+    pub(super) fn of_mode(&self, tensor: &Ident, mode: usize) -> Option<Counted> {
+        let written = self.modes.get(&(tensor.name.clone(), mode))?.clone();
+        let mode = Some(format!("{}, {mode}", tensor.name));
+        Some(Counted { name: written.name.clone(), written, mode, span: tensor.span })
+    }
+
+    /// Remembers which indices the statements of a body have in the modes of tensors.
+    pub(super) fn note_modes(&mut self, body: &[Statement]) {
+        for (place, statement) in body.iter().enumerate() {
+            super::extents::for_each_access(statement, &mut |access| {
+                for (mode, index) in access.indices.iter().enumerate() {
+                    if let Index::Expr(Expr { kind: ExprKind::Name(name), .. }) = index {
+                        let written = Written { name: name.name.clone(), statement: place + 1 };
+                        self.modes.entry((access.name.name.clone(), mode + 1)).or_insert(written);
+                    }
+                }
+            });
+        }
     }
 
     fn declare(&mut self, name: &Ident) -> IndexVariable {
         let written = Written { name: name.name.clone(), statement: self.statements };
         let (name, span) = (name.name.clone(), name.span);
-        self.push(Variable { name, written: Some(written), span, value: None, extent: None })
+        self.push(Variable { name, written: Some(written), span, value: None, extent: None, mode: None })
     }
 
     fn push(&mut self, variable: Variable) -> IndexVariable {
@@ -83,7 +140,7 @@ impl Indices {
             Some(place) => IndexVariable(self.begin + place),
             None => {
                 let name = text(&value, &self.variables);
-                self.push(Variable { name, written: None, span, value: Some(value), extent: None })
+                self.push(Variable { name, written: None, span, value: Some(value), extent: None, mode: None })
             }
         }
     }
@@ -106,8 +163,8 @@ impl Indices {
             let known = self.variables[variable.0].extent;
             return (variable, known.filter(|&known| known != extent));
         }
-        let variable =
-            self.push(Variable { name: "w".to_owned(), written: None, span, value: None, extent: Some(extent) });
+        let name = "w".to_owned();
+        let variable = self.push(Variable { name, written: None, span, value: None, extent: Some(extent), mode: None });
         self.windows.push(variable);
         (variable, None)
     }
@@ -169,7 +226,13 @@ fn text(value: &IndexExpr<IndexVariable>, variables: &[Variable]) -> String {
     {
         return format!("{start}..{}", start.saturating_add_unsigned(extent));
     }
-    value.show(&|variable| variables[variable.0].name.clone()).to_string()
+    let counted = value.extents();
+    let name = |id: &IndexVariable| {
+        let variable = &variables[id.0];
+        let written = variable.counted().filter(|_| counted.contains(id));
+        written.unwrap_or(&variable.name).to_owned()
+    };
+    value.show(&name).to_string()
 }
 
 /// The variables of a statement, each with a name that no other one has.

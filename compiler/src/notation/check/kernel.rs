@@ -34,6 +34,7 @@ pub(super) fn check(
     sequence::check(source.body, &tensors, &mut problems.expression);
 
     let mut indices = Indices::default();
+    indices.note_modes(source.body);
     let mut warnings = Diagnostics::new();
     let statements = statements(source.body, &mut tensors, &mut indices, &mut problems.expression, &mut warnings);
     if let Some(schedule) = source.schedule {

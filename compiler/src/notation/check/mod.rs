@@ -2,6 +2,7 @@
 
 mod access;
 mod call;
+mod concat;
 mod condition;
 mod declaration;
 mod define;
@@ -17,6 +18,7 @@ mod literal;
 mod mistakes;
 mod option;
 mod packs;
+mod place;
 mod problems;
 mod reduction;
 mod result;
@@ -107,9 +109,10 @@ fn with_indices(
         packs::order(declared.format.as_ref(), definitions)
     };
     packs::expand(&mut body, &declared, found);
-    let mut tensors = kernel.parameters.iter().chain(&kernel.results);
-    let has_one = tensors.any(|tensor| tensor.name.name == extents::EXTENT);
-    extents::calls(&mut body, has_one);
+    let tensors = kernel.parameters.iter().chain(&kernel.results);
+    let has_one = |name: &str| tensors.clone().any(|tensor| tensor.name.name == name);
+    let mut body = concat::expand(body, has_one(concat::CONCAT), found);
+    extents::calls(&mut body, has_one(extents::EXTENT));
     kernel.body = body;
     kernel
 }

@@ -5,7 +5,7 @@ use super::uses;
 use super::value::Values;
 use super::{condition, reduction, result, types, visits};
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes};
-use crate::ir::{Affine, ElementType, ReduceOperator, constant};
+use crate::ir::{ElementType, ReduceOperator, constant};
 use crate::notation::{
     self, Assignment, Expr, IndexVariable, Role, Tensor, TensorId, UnaryOperator, einstein, simplify,
 };
@@ -126,7 +126,8 @@ fn check_sum(
 
 /// The element type of a temporary that declares none: that of its value, if it has one by itself.
 pub(super) fn element(statement: &Statement, tensors: &[Tensor]) -> ElementType {
-    types::kind(&statement.value, tensors).unwrap_or(ElementType::F64)
+    let is_place = matches!(statement.value.kind, ExprKind::Reduce { place: true, .. });
+    types::kind(&statement.value, tensors).unwrap_or(if is_place { ElementType::I64 } else { ElementType::F64 })
 }
 
 fn check_roles(statement: &Statement, target: &Tensor, found: &mut Diagnostics) {
@@ -212,7 +213,9 @@ fn check_target(
         }
         return;
     };
-    let scatters = notation::scatters(target, &tensor.format, &|index| indices.variables[index.0].value.as_ref());
+    let alike = |one: &IndexVariable, other: &IndexVariable| notation::alike(&indices.variables, *one, *other);
+    let scatters =
+        notation::scatters(target, &tensor.format, &|index| indices.variables[index.0].value.as_ref(), &alike);
     let meets = tensor.format.is_dense() && !meeting.is_empty() && !updates;
     if (scatters || meets) && !simplify::is_identity(operator, tensor.fill) {
         let fill = tensor.fill.text();
@@ -233,9 +236,9 @@ fn check_target(
 /// The variables of a target of which several values come to one element.
 fn meeting(target: &notation::Access, indices: &Indices) -> Vec<IndexVariable> {
     let values = || target.indices.iter().map(|index| indices.value(*index));
+    let alike = |one: &IndexVariable, other: &IndexVariable| notation::alike(&indices.variables, *one, *other);
     let tells_apart = |running: IndexVariable| {
-        let is_alone = |affine: Affine<IndexVariable>| matches!(affine.terms[..], [(only, _)] if only == running);
-        values().any(|value| value.affine().is_some_and(is_alone))
+        values().any(|value| value.variables().contains(&running) && value.tells_apart(&alike))
     };
     indices.running(&target.indices).into_iter().filter(|running| !tells_apart(*running)).collect()
 }

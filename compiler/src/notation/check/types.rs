@@ -26,6 +26,8 @@ pub(super) fn kind(expr: &Expr, tensors: &[Tensor]) -> Option<ElementType> {
         ExprKind::Binary(operator, left, right) if operator.is_arithmetic() => common([&**left, &**right], tensors),
         ExprKind::Binary(..) => Some(ElementType::Bool),
         ExprKind::Call(name, arguments) => of_call(&name.name, arguments, tensors),
+        // As an index variable does, it takes any type.
+        ExprKind::Reduce { place: true, .. } => None,
         ExprKind::Reduce { body, .. } => kind(body, tensors),
     }
 }

@@ -107,7 +107,10 @@ impl<'s> Values<'_, 's> {
             }
             ExprKind::Binary(operator, left, right) => self.comparison(*operator, left, right, expr.span),
             ExprKind::Call(name, arguments) => self.call(name, arguments, element, expr.span),
-            ExprKind::Reduce { operator, variables, body } => {
+            ExprKind::Reduce { operator, place: true, variables, body } => {
+                self.place(*operator, variables, body, element, expr.span)
+            }
+            ExprKind::Reduce { operator, variables, body, .. } => {
                 self.reduction(*operator, variables, body, element, expr.span)
             }
         }

@@ -179,10 +179,13 @@ impl Builder {
     }
 
     fn reduction(&mut self, name: Ident, indices: Vec<Index>, body: Expr) -> ExprKind {
-        let operator = self.operator(&name.name);
+        let place = PLACES.iter().find(|(word, _)| *word == name.name).map(|(_, operator)| *operator);
+        let operator = place.or_else(|| self.operator(&name.name));
         if operator.is_none() {
             let built_in = ReduceOperator::ALL.map(|operator| operator.row().reduction);
-            let names: Vec<&str> = built_in.into_iter().chain(self.monoids.iter().map(String::as_str)).collect();
+            let places = PLACES.iter().map(|(word, _)| *word);
+            let names: Vec<&str> =
+                built_in.into_iter().chain(places).chain(self.monoids.iter().map(String::as_str)).collect();
             self.problems.push(error::unknown_reduction(&name.name, name.span, &names));
         }
         let mut variables = Vec::new();
@@ -198,7 +201,8 @@ impl Builder {
                 }
             }
         }
-        ExprKind::Reduce { operator: operator.unwrap_or(ReduceOperator::Add), variables, body: Box::new(body) }
+        let (operator, place) = (operator.unwrap_or(ReduceOperator::Add), place.is_some());
+        ExprKind::Reduce { operator, place, variables, body: Box::new(body) }
     }
 }
 
