@@ -101,7 +101,8 @@ impl Compile {
             Target::Rust => Stage::Rust,
             Target::Cuda => Stage::Cuda,
         });
-        let is_for_gpu = self.target == Target::Cuda || matches!(stage, Stage::Cuda | Stage::Cu | Stage::Plan | Stage::Ptx);
+        let is_for_gpu =
+            self.target == Target::Cuda || matches!(stage, Stage::Cuda | Stage::Cu | Stage::Plan | Stage::Ptx);
         if !is_for_gpu && (self.arch.is_some() || self.report) {
             let message = "`--arch` and `--report` are for `--target cuda`";
             return Err(Failure::usage(message));

@@ -65,8 +65,7 @@ struct Unit {
 
 fn unit(form: Form, kernels: &[Compiled]) -> Result<Unit, Failure> {
     let Form::Cuda(options) = form else {
-        let backend::c::Unit { source, header, .. } =
-            backend::c::unit(kernels.iter().map(|compiled| &compiled.kernel));
+        let backend::c::Unit { source, header, .. } = backend::c::unit(kernels.iter().map(|compiled| &compiled.kernel));
         return Ok(Unit { source, header });
     };
     let name = |compiled: &Compiled| backend::cuda::host::device_name(&compiled.kernel.name);

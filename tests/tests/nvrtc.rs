@@ -155,7 +155,8 @@ fn files_with_the_host_code_compile() -> Result<(), Skip> {
         return Err(Skip("there is no nvcc (SPC_NVCC)".to_owned()));
     }
     let options = Options { target: Target::Gpu, ..Options::default() };
-    let cases: Vec<Case> = corpus::cases().into_iter().chain(suite::cases()).filter(|case| case.refused.is_none()).collect();
+    let cases: Vec<Case> =
+        corpus::cases().into_iter().chain(suite::cases()).filter(|case| case.refused.is_none()).collect();
     assert!(FILES.iter().all(|name| cases.iter().any(|case| case.name == *name)));
     let named = cases.iter().filter(|case| FILES.contains(&case.name.as_str()));
     // And some of all others.

@@ -21,8 +21,19 @@ fn cuda_comes_with_the_code_of_hosts() {
     let line = ["compile", "C(i, j) = A(i, k) * B(k, j)", "-f", "A=csr", "-f", "B=csr", "-f", "C=csr", "--emit", "cu"];
     place.prints(&[&line[..], &["-o", "k.cu"]].concat());
     let (source, header) = (place.read("k.cu"), place.read("k.h"));
-    assert_has(&header, &["cudaError_t kernel(\n    size_t i_extent", "spc_vector *C2_crd", "cudaFree(C2_crd->data)", "cudaStream_t stream);"]);
-    assert_has(&source, &["#include <cuda_runtime.h>", "__global__ void", "run.scan(", "SPC_LAUNCH(spc_functions_0::kernel_on_device"]);
+    assert_has(
+        &header,
+        &[
+            "cudaError_t kernel(\n    size_t i_extent",
+            "spc_vector *C2_crd",
+            "cudaFree(C2_crd->data)",
+            "cudaStream_t stream);",
+        ],
+    );
+    assert_has(
+        &source,
+        &["#include <cuda_runtime.h>", "__global__ void", "run.scan(", "SPC_LAUNCH(spc_functions_0::kernel_on_device"],
+    );
     assert_eq!(place.prints(&line), source);
     assert_has(&place.refuses(&[&["--json"], &line[..]].concat()), &["-o k.cu"]);
     let dense = ["compile", "y(i) = A(i, j) * x(j)", "-f", "A=csc", "--emit", "cu", "-o", "dense.cu"];

@@ -12,9 +12,9 @@
 
 use super::levels::Statement;
 use super::state::Scheduler;
-use super::{Access, Expr, IndexVariable, Tensor, TensorId, TensorKind, Way};
 use super::stored_levels;
 use super::structure::decides_entries;
+use super::{Access, Expr, IndexVariable, Tensor, TensorId, TensorKind, Way};
 use crate::format::{Format, Level, LevelFormat};
 use crate::level::{is_contiguous, is_located, is_sequential};
 use crate::remark::{What, Why};
@@ -63,7 +63,9 @@ impl Scheduler<'_> {
         if is_asked || !is_own || !is_plain || !self.may_choose_loops(&statement.target) {
             return None;
         }
-        if !self.has_prefix(&driver, &statement.target, outer.len()) || !decides_entries(&self.kernel, &statement.target, &statement.value, &statement.masks, &driver) {
+        if !self.has_prefix(&driver, &statement.target, outer.len())
+            || !decides_entries(&self.kernel, &statement.target, &statement.value, &statement.masks, &driver)
+        {
             return None;
         }
         let format = tensor.format.in_fibers(&outer)?;

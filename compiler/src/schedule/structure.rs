@@ -81,7 +81,13 @@ impl Question<'_> {
 
 /// Whether the entries of an operand decide those of the result alone: the right-hand side is the result's fill value wherever the
 /// operand has none, and no condition in it leaves out more.
-pub(super) fn decides_entries(kernel: &Kernel, target: &Access, value: &Expr, masks: &[Access], operand: &Access) -> bool {
+pub(super) fn decides_entries(
+    kernel: &Kernel,
+    target: &Access,
+    value: &Expr,
+    masks: &[Access],
+    operand: &Access,
+) -> bool {
     let fill = kernel.tensor(target.tensor).fill;
     let missing = || simplify_expr(without(&kernel.tensors, value, operand));
     !has_choice(value, fill)

@@ -155,8 +155,12 @@ mod tests {
         assert_eq!(text::<Ell>(), "[dense, padded(u16)]");
         type Structured = Levels<(DiagonalLevel, PaddedTo<2, Nonunique, u8>, Singleton)>;
         assert_eq!(text::<Structured>(), "[diagonal, padded(width = 2, nonunique, u8), singleton]");
-        type Others = Levels<(Bitmap, Hashed<u8>, Banded<u32, u64>, Run, Flagged<Unique, u16>, Sliced<4>, Grouped<2, u8>)>;
-        assert_eq!(text::<Others>(), "[bitmap, hashed(u8), banded(pos = u64), run, flagged(u16), sliced(rows = 4), grouped(limit = 2, u8)]");
+        type Others =
+            Levels<(Bitmap, Hashed<u8>, Banded<u32, u64>, Run, Flagged<Unique, u16>, Sliced<4>, Grouped<2, u8>)>;
+        assert_eq!(
+            text::<Others>(),
+            "[bitmap, hashed(u8), banded(pos = u64), run, flagged(u16), sliced(rows = 4), grouped(limit = 2, u8)]"
+        );
         type Eight = Levels<(
             DenseLevel,
             DenseLevel,

@@ -79,7 +79,9 @@ fn holds(kernel: &Kernel, array: &str, role: ArrayRole, free: &str) -> String {
             format!("{what}: the entries of `{}` stored as {}", kernel.tensor(of).name, declared.format)
         }
         Source::Output { structure: Structure::Appended, .. } => {
-            format!("{what}; empty before the call: {{0}}. What is in it afterwards is the caller's: {free}({array}->data)")
+            format!(
+                "{what}; empty before the call: {{0}}. What is in it afterwards is the caller's: {free}({array}->data)"
+            )
         }
         Source::Output { initial: Initial::Filled(fill), .. } => {
             format!("{what}; each must be {} before the call", number(fill))

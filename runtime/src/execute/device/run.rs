@@ -4,7 +4,9 @@ use super::super::array::{Access, Array, Data};
 use super::measured::Measured;
 use super::{Copied, Device, Grid, Memory};
 use crate::tensor::Values;
-use spc_compiler::backend::cuda::{Module, Parameter, SCAN_BLOCK, SCANNED, SORTED, Step, Threads, WARP, WORKERS, constant_bytes};
+use spc_compiler::backend::cuda::{
+    Module, Parameter, SCAN_BLOCK, SCANNED, SORTED, Step, Threads, WARP, WORKERS, constant_bytes,
+};
 use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, Expr, Initial, Size};
 use std::collections::BTreeMap;
 use std::ops::Range;

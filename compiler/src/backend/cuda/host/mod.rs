@@ -13,9 +13,7 @@ use super::print;
 use super::reserved;
 use crate::backend::c::{Access, comment, element_name, function_namer, header_access};
 use crate::backend::namer::Namer;
-use crate::gpu::{
-    Function, Module, Parameter, SCAN_BLOCK, SCANNED, SORTED, Step, Threads, WORKERS, constant_bytes,
-};
+use crate::gpu::{Function, Module, Parameter, SCAN_BLOCK, SCANNED, SORTED, Step, Threads, WORKERS, constant_bytes};
 use crate::ir::{ArrayId, BinaryOperator, DimensionId, Expr, Kernel, Size};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -139,8 +137,7 @@ impl<'a> Host<'a> {
             namer.name(word);
         }
         let names = (0u32..).map(DimensionId).zip(&kernel.dimensions);
-        let dimensions =
-            names.map(|(id, dimension)| (id, namer.name(&format!("{}_extent", dimension.name)))).collect();
+        let dimensions = names.map(|(id, dimension)| (id, namer.name(&format!("{}_extent", dimension.name)))).collect();
         let (mut given, mut lengths) = (BTreeMap::new(), BTreeMap::new());
         for (id, array) in kernel.parameters() {
             given.insert(id, namer.name(&array.name));
@@ -212,8 +209,12 @@ impl<'a> Host<'a> {
                 _ => self.line(&format!("(void){name}; (void){};", self.lengths[&id].clone())),
             }
         }
-        let extents: Vec<String> =
-            self.dimensions.iter().filter(|(id, _)| is_given(self.kernel(), **id)).map(|(_, name)| format!("(void){name};")).collect();
+        let extents: Vec<String> = self
+            .dimensions
+            .iter()
+            .filter(|(id, _)| is_given(self.kernel(), **id))
+            .map(|(_, name)| format!("(void){name};"))
+            .collect();
         if !extents.is_empty() {
             self.line(&extents.join(" "));
         }
@@ -502,7 +503,8 @@ fn used(module: &Module) -> BTreeSet<ArrayId> {
         Step::Choose { condition, .. } => of_expr(condition, &mut used),
     };
     module.steps.iter().for_each(|step| step.for_each(&mut see));
-    let appended = module.kernel.parameters().filter(|(_, array)| header_access(&module.kernel, array.role) == Access::Append);
+    let appended =
+        module.kernel.parameters().filter(|(_, array)| header_access(&module.kernel, array.role) == Access::Append);
     used.extend(appended.map(|(id, _)| id));
     used
 }
