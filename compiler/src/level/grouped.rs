@@ -1,5 +1,5 @@
-//! Rows filled up group by group: those under one parent of the level above have the width of the longest of them (ELL slice by slice:
-//! Yang, Li, Li, Sun, Optimizing higher-order sparse tensor-vector products, 2019).
+//! Rows filled up group by group: those under one parent of the level above have the width of the longest of them (ELL with a width for
+//! each slice: Yang 2019).
 //!
 //! ```text
 //! group         0                 1           the position two levels above
