@@ -4,7 +4,7 @@ use crate::arguments::{KernelArguments, dimension};
 use crate::failure::Failure;
 use crate::planning::PlanArguments;
 use crate::source::Source;
-use crate::standalone::{self, Form};
+use crate::standalone::{self, Form, for_device};
 use crate::{names, output, settings};
 use clap::{Args, ValueEnum};
 use serde_json::json;
@@ -285,17 +285,4 @@ fn fix_extent(program: &mut schedule::Program, name: &str, extent: usize) -> Res
         program.set_size(place, Size::Constant(extent as u64));
     }
     Ok(())
-}
-
-/// What the CUDA backend makes of a kernel; the names of its functions begin with its own, or with another.
-pub(crate) fn for_device(
-    compiled: &Compiled,
-    name: Option<&str>,
-    options: backend::cuda::Options,
-) -> Result<backend::cuda::Module, Failure> {
-    backend::cuda::module(&compiled.kernel, name, options).map_err(|refusal| {
-        let failure =
-            Failure::refused(format!("`{}` can't be compiled for CUDA: {}", compiled.kernel.name, refusal.what));
-        failure.help(refusal.help)
-    })
 }

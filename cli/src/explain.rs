@@ -2,7 +2,7 @@
 
 use crate::arguments::FormatsArguments;
 use crate::arguments::{KernelArguments, Named, NamedFile, dimension, named_file, named_format};
-use crate::compile::{Target, for_device};
+use crate::compile::Target;
 use crate::failure::{Failure, note};
 use crate::files::InputKind;
 use crate::output;
@@ -12,6 +12,7 @@ use crate::progress::Progress;
 use crate::run::{Given, load, of_backend, open, read, refuse};
 use crate::settings;
 use crate::source::Source;
+use crate::standalone::for_device;
 use clap::Args;
 use serde_json::json;
 use spc::cuda::model::Predictions;

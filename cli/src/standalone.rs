@@ -1,6 +1,5 @@
 //! Kernels as files that stand for themselves: C or CUDA C++ and a header, libraries, a crate.
 
-use crate::compile::for_device;
 use crate::failure::Failure;
 use crate::{output, settings};
 use spc::execute::standalone::{LibraryKind, c_library, rust_crate};
@@ -97,4 +96,17 @@ fn write_crate(kernels: &[Compiled], folder: &Path) -> Result<Vec<String>, Failu
         written.push(path.display().to_string());
     }
     Ok(written)
+}
+
+/// What the CUDA backend makes of a kernel; the names of its functions begin with its own, or with another.
+pub(crate) fn for_device(
+    compiled: &Compiled,
+    name: Option<&str>,
+    options: backend::cuda::Options,
+) -> Result<backend::cuda::Module, Failure> {
+    backend::cuda::module(&compiled.kernel, name, options).map_err(|refusal| {
+        let failure =
+            Failure::refused(format!("`{}` can't be compiled for CUDA: {}", compiled.kernel.name, refusal.what));
+        failure.help(refusal.help)
+    })
 }

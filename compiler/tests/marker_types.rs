@@ -57,11 +57,17 @@ fn coordinate(map: &FormatMap, expr: &Expr) -> String {
             format!("{function}({}, {})", coordinate(map, left), coordinate(map, right))
         }
         ExprKind::Access(access) => match &access.indices[..] {
-            [Index::Expr(Expr { kind: ExprKind::Name(name), .. })] => {
-                let (at, _) = mode_of(map, &name.name).expect("it is a mode");
-                format!("{}({})", access.name.name, range(map, at))
+            indices @ [first, ..] => {
+                let last = indices.last().unwrap_or(first);
+                let at = |index: &Index| match index {
+                    Index::Expr(Expr { kind: ExprKind::Name(name), .. }) => {
+                        mode_of(map, &name.name).expect("it is a mode").0
+                    }
+                    other => panic!("{other:?} is no name of modes"),
+                };
+                format!("{}({}..{})", access.name.name, place(map, at(first)), place(map, at(last) + 1))
             }
-            other => panic!("{other:?} is no single name of modes"),
+            [] => panic!("{} is of no modes", access.name.name),
         },
         other => panic!("{other:?} is no coordinate"),
     }
@@ -76,7 +82,7 @@ fn level(level: &LevelExpr) -> String {
             FormatArgument::Word(word) if word.name.starts_with('u') => {
                 _ = write!(text, ".with_coordinates(IndexWidth::{})", word.name.to_uppercase());
             }
-            FormatArgument::Setting(key, value) if ["rows", "width"].contains(&&*key.name) => match &**value {
+            FormatArgument::Setting(key, value) if ["limit", "rows", "width"].contains(&&*key.name) => match &**value {
                 FormatArgument::Word(word) => _ = write!(text, ".with_count({})", word.name),
                 FormatArgument::Number(number, _) => _ = write!(text, ".with_count({number})"),
                 FormatArgument::Setting(..) => panic!("{value:?} is no number"),

@@ -27,7 +27,7 @@ fn cuda_comes_with_the_code_of_hosts() {
             "cudaError_t kernel(\n    size_t i_extent",
             "spc_vector *C2_crd",
             "cudaFree(C2_crd->data)",
-            "cudaStream_t stream);",
+            "cudaStream_t stream\n);",
         ],
     );
     assert_has(

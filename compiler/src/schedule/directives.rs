@@ -245,7 +245,13 @@ pub(super) fn check(kernel: &Kernel, directives: &[Directive], found: &mut Diagn
         let all = (0..kernel.variables.len()).map(IndexVariable);
         all.into_iter().any(|other| name(other) == name(variable) && runs(other, run))
     };
-    let in_parallel = |variable: &IndexVariable| is_balanced(variable) || some_runs(*variable, Run::Parallel);
+    // Nor does one run of which only the extent counts.
+    let is_extent = |variable: IndexVariable| {
+        let counts = |of: &Variable| matches!(&of.value, Some(Computed::Index { index, .. }) if index.extents().contains(&variable));
+        nests.iter().flatten().all(|(other, _)| *other != variable) && kernel.variables.iter().any(counts)
+    };
+    let in_parallel =
+        |variable: &IndexVariable| is_balanced(variable) || is_extent(*variable) || some_runs(*variable, Run::Parallel);
     for &variable in kernel.asked.parallel.iter().filter(|variable| !in_parallel(variable)) {
         let message = format!("the loop over `{}` can't run in parallel", name(variable));
         refuse(
@@ -255,7 +261,8 @@ pub(super) fn check(kernel: &Kernel, directives: &[Directive], found: &mut Diagn
             "it is computed or a vector, is inside of another parallel loop, or the result is appended and it is not the outermost",
         );
     }
-    for &variable in kernel.asked.vector.iter().filter(|&&variable| !some_runs(variable, Run::Vector)) {
+    let in_lanes = |variable: IndexVariable| is_extent(variable) || some_runs(variable, Run::Vector);
+    for &variable in kernel.asked.vector.iter().filter(|&&variable| !in_lanes(variable)) {
         let message = format!("the loop over `{}` can't run in vector lanes", name(variable));
         refuse(
             "vector",

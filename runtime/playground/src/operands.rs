@@ -24,13 +24,16 @@ pub(crate) struct Input {
     pub(crate) operand: Operand,
 }
 
+/// Extents by the names of their indices.
+pub(crate) type Extents = Vec<(String, usize)>;
+
 /// The inputs of a kernel, and the extents that they have. Nothing where one can't be read.
 pub(crate) fn inputs(
     kernel: &Kernel,
     interface: &concrete::Kernel,
     question: &Question,
     messages: &mut Messages,
-) -> Option<(Vec<Input>, Vec<(String, usize)>)> {
+) -> Option<(Vec<Input>, Extents)> {
     let tensors: Vec<&notation::Tensor> = kernel.tensors.iter().filter(|tensor| tensor.role == Role::Input).collect();
     let mut given: Vec<Option<Vec<Entry>>> = Vec::new();
     let mut is_wrong = false;

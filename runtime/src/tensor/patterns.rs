@@ -73,7 +73,7 @@ impl<T: Clone> Patterns<T> {
             return;
         }
         let mut all = self.lock();
-        all.retain(|(known, old)| !known.is_gone() && !(*known == pattern && is_replaced(old)));
+        all.retain(|(known, old)| !(known.is_gone() || *known == pattern && is_replaced(old)));
         if all.len() == MOST {
             all.remove(0);
         }

@@ -62,4 +62,4 @@ template <class... P, class Grid, class... A> void spc_launch(void (*function)(P
     const spc_cfg launch = {{grid.blocks[0], grid.blocks[1], 1}, {grid.threads[0], grid.threads[1], 1}, (uint32_t)grid.shared, 2, 3, 0, ++seed, 0, blocks};
     spc_kernel<P...>::launch(function, launch, arguments...);
 }
-#define SPC_LAUNCH(function, grid, stream, ...) spc_launch(&function, grid, __VA_ARGS__)
+#define SPC_LAUNCH(function, grid, stream, ...) spc_launch(function, grid, __VA_ARGS__)

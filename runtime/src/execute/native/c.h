@@ -38,7 +38,7 @@ static inline void spc_begin(const spc_host *host) {
 
 /* What a kernel appends to is its own; what the host has given for it is freed. */
 static inline spc_vector spc_empty(const spc_host *host, spc_vector *given, size_t size) {
-    if (given->capacity > 0) host->free(given->data, given->capacity * size, spc_align(size));
+    if (given->capacity > 0) host->free((unsigned char *)given->data, given->capacity * size, spc_align(size));
     return (spc_vector){0};
 }
 

@@ -172,7 +172,7 @@ impl<'a> Host<'a> {
     }
 
     fn body(&mut self) -> String {
-        self.line("spc_run run(stream);");
+        self.line("spc_steps run(stream);");
         let arrays: Vec<(ArrayId, String)> = self.arrays.iter().map(|(id, name)| (*id, name.clone())).collect();
         let access = |id: &ArrayId| {
             self.given.get(id).map(|_| header_access(&self.module.kernel, self.module.kernel.array(*id).role))

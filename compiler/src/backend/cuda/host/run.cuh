@@ -30,12 +30,12 @@ struct spc_grid {
     size_t shared;
 };
 
-class spc_run {
+class spc_steps {
 public:
     const cudaStream_t stream;
     cudaError_t error = cudaSuccess;
 
-    explicit spc_run(cudaStream_t stream) : stream(stream) {}
+    explicit spc_steps(cudaStream_t stream) : stream(stream) {}
 
     /* Whether all went well, this included. */
     bool did(cudaError_t status) {
