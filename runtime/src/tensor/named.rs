@@ -128,7 +128,7 @@ named_formats! {
         each(0..N - 1, mode, LevelFormat::COMPRESSED),
         one(mode(N - 1), LevelFormat::GROUPED),
     ];
-    /// As [`HocfsEll`] in slices that then take at most two places for each entry, as [`HocfsCsr`] in others (Yang 2019).
+    /// As `hocfs_ell` in slices that then take at most two places for each entry, as `hocfs_csr` in others (Yang 2019).
     Hocfs [N] [] = 1, [
         each(0..N - 1, mode, LevelFormat::COMPRESSED),
         one(mode(N - 1), LevelFormat::GROUPED.with_count(2)),
