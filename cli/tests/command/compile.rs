@@ -35,7 +35,6 @@ fn cuda_comes_with_the_code_of_hosts() {
         &["#include <cuda_runtime.h>", "__global__ void", "run.scan(", "SPC_LAUNCH(spc_functions_0::kernel_on_device"],
     );
     assert_eq!(place.prints(&line), source);
-    assert_has(&place.refuses(&[&["--json"], &line[..]].concat()), &["-o k.cu"]);
     let dense = ["compile", "y(i) = A(i, j) * x(j)", "-f", "A=csc", "--emit", "cu", "-o", "dense.cu"];
     place.prints(&dense);
     assert_has(&place.read("dense.h"), &["each must be 0 before the call"]);

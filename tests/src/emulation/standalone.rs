@@ -31,7 +31,18 @@ pub fn compile(programs: &[&Program]) -> Result<Vec<Chain>, Skip> {
         write("cuda_runtime.h", include_str!("cuda_runtime.h"));
         let [file, library, runtime] =
             [file, library, &folder.join("runtime.cpp")].map(|path| path.display().to_string());
-        let options = ["-O1", "-fwrapv", "-ffp-contract=off", "-I.", "-include", "device.h", "-shared", "-o", &library];
+        let options = [
+            "-O1",
+            "-fwrapv",
+            "-ffp-contract=off",
+            "-fvisibility=default",
+            "-I.",
+            "-include",
+            "device.h",
+            "-shared",
+            "-o",
+            &library,
+        ];
         run(folder, &compiler(&[&options[..], &["-x", "c++", &file, &runtime]].concat()));
         Ok(())
     };
