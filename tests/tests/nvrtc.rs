@@ -6,6 +6,7 @@ use spc_compiler::backend::cuda;
 use spc_compiler::concrete::Target;
 use spc_compiler::schedule::Options;
 use spc_tests::case::Case;
+use spc_tests::emulation::standalone;
 use spc_tests::engine::Ready;
 use spc_tests::harness::{Skip, options};
 use spc_tests::{corpus, suite};
@@ -166,15 +167,7 @@ fn files_with_the_host_code_compile() -> Result<(), Skip> {
         .map(|case| Ready::scheduled(case, options).unwrap_or_else(|stop| panic!("{}: {stop:?}", case.name)))
         .collect();
     let kernels: Vec<&Compiled> = readies.iter().flat_map(|ready| &ready.program.kernels).collect();
-    let modules: Vec<cuda::Module> = kernels
-        .iter()
-        .enumerate()
-        .map(|(number, compiled)| {
-            let name = cuda::host::device_name(&format!("{}_{number}", compiled.kernel.name));
-            let module = cuda::module(&compiled.kernel, Some(&name), cuda::Options::default());
-            module.unwrap_or_else(|refusal| panic!("{}: {}", compiled.kernel.name, refusal.what))
-        })
-        .collect();
+    let modules = standalone::modules(&kernels);
     let unit = cuda::host::unit(kernels.iter().map(|compiled| compiled.kernel.name.as_str()).zip(&modules));
     let folder = tempfile::tempdir().expect("there is room for temporary files");
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("files can be written");

@@ -217,12 +217,15 @@ impl Scheduler<'_> {
         variables.iter().copied().find(|variable| is_asked(variable) && is_own(variable))
     }
 
-    /// Whether no operand of a term has to be walked along a variable, and no coordinates of it are appended. Sorted copies may
+    /// Whether no operand of a term has to be walked along a variable, and no coordinates of it are listed. Sorted copies may
     /// be sparse where the original is dense.
     pub(super) fn is_dense_along(&self, term: &Term, variable: IndexVariable) -> bool {
-        let result = &self.kernel.tensor(term.target.tensor).format;
-        let mut dense = term.structure != OutputStructure::Appended
-            || !level_variables(&term.target, result)[..stored_levels(result)].contains(&variable);
+        let target = self.kernel.tensor(term.target.tensor);
+        let result = &target.format;
+        let is_listed =
+            term.structure == OutputStructure::Appended || matches!(target.kind, TensorKind::SparseWorkspace(_));
+        let mut dense =
+            !is_listed || !level_variables(&term.target, result)[..stored_levels(result)].contains(&variable);
         term.value.for_each_access(&mut |access| {
             let format = &self.kernel.tensor(access.tensor).format;
             if self.kernel.tensor(access.tensor).kind != TensorKind::Workspace {

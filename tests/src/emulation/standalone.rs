@@ -4,10 +4,23 @@
 use super::{compiler, plain, run};
 use crate::harness::Skip;
 use spc::execute::{Chain, Executable};
-use spc_compiler::Program;
 use spc_compiler::backend::cuda::{self, host};
+use spc_compiler::{Compiled, Program};
 use std::path::Path;
 use std::process::Command;
+
+/// The modules of kernels, each under a name of its own.
+///
+/// # Panics
+/// When a device can't run one.
+pub fn modules(kernels: &[&Compiled]) -> Vec<cuda::Module> {
+    let numbered = kernels.iter().enumerate().map(|(number, compiled)| {
+        let name = host::device_name(&format!("{}_{number}", plain(&compiled.kernel.name)));
+        let module = cuda::module(&compiled.kernel, Some(&name), cuda::Options::default());
+        module.unwrap_or_else(|refusal| panic!("{}: {}", compiled.kernel.name, refusal.what))
+    });
+    numbered.collect()
+}
 
 /// Programs of which each kernel is called by its host's function.
 ///
@@ -18,11 +31,8 @@ use std::process::Command;
 /// When it refuses the text of one, or a device can't run one.
 pub fn compile(programs: &[&Program]) -> Result<Vec<Chain>, Skip> {
     Command::new("g++").arg("--version").output().map_err(|_| Skip::without_cpp())?;
-    let kernels = programs.iter().flat_map(|program| &program.kernels).enumerate().map(|(number, compiled)| {
-        let name = host::device_name(&format!("{}_{number}", plain(&compiled.kernel.name)));
-        let module = cuda::module(&compiled.kernel, Some(&name), cuda::Options::default());
-        (compiled.kernel.clone(), module.unwrap_or_else(|refusal| panic!("{}: {}", compiled.kernel.name, refusal.what)))
-    });
+    let kernels: Vec<&Compiled> = programs.iter().flat_map(|program| &program.kernels).collect();
+    let kernels = kernels.iter().map(|compiled| compiled.kernel.clone()).zip(modules(&kernels));
     let build = |file: &Path, library: &Path| {
         let folder = file.parent().expect("a file is in a folder");
         let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("files can be written");
@@ -31,18 +41,7 @@ pub fn compile(programs: &[&Program]) -> Result<Vec<Chain>, Skip> {
         write("cuda_runtime.h", include_str!("cuda_runtime.h"));
         let [file, library, runtime] =
             [file, library, &folder.join("runtime.cpp")].map(|path| path.display().to_string());
-        let options = [
-            "-O1",
-            "-fwrapv",
-            "-ffp-contract=off",
-            "-fvisibility=default",
-            "-I.",
-            "-include",
-            "device.h",
-            "-shared",
-            "-o",
-            &library,
-        ];
+        let options = ["-O1", "-fwrapv", "-ffp-contract=off", "-I.", "-include", "device.h", "-shared", "-o", &library];
         run(folder, &compiler(&[&options[..], &["-x", "c++", &file, &runtime]].concat()));
         Ok(())
     };

@@ -98,10 +98,10 @@ fn number(literal: Literal) -> String {
     }
 }
 
-/// An array that grows, in both files.
-const VECTOR: &str = "#ifndef SPC_VECTOR
+/// An array that grows, in source files and headers of C and of CUDA C++: elements in memory of `malloc`, or of a device.
+pub(in crate::backend) const VECTOR: &str = "#ifndef SPC_VECTOR
 #define SPC_VECTOR
-/* An array that a kernel appends to: elements in memory of malloc. */
+/* An array that a kernel appends to. */
 typedef struct {
     void *data;
     size_t length;

@@ -22,7 +22,7 @@ mod parallel;
 mod reserved;
 
 pub use header::{Access, Parameter, parameters};
-pub(super) use header::{access as header_access, comment};
+pub(super) use header::{VECTOR, access as header_access, comment};
 pub(super) use reserved::functions as function_namer;
 
 use self::helpers::Helpers;

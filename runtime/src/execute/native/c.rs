@@ -142,7 +142,10 @@ pub(super) fn compile(file: &Path, result: &Path, options: &[&str]) -> Result<()
 /// The function that the host calls for a kernel.
 fn entry(place: usize, function: &str, kernel: &Verified<Kernel>, language: Language) -> String {
     let (extents, parameters) = c::parameters(kernel);
-    let mark = if language == Language::C { "" } else { "extern \"C\" " };
+    let mark = match language {
+        Language::C => "",
+        Language::Cuda => "extern \"C\" __attribute__((visibility(\"default\"))) ",
+    };
     let mut text = format!("\n{mark}int32_t {}(const spc_host *host, spc_call *call) {{\n", text::entry(place));
     let mut arguments: Vec<String> = (0..extents).map(|extent| format!("call->dimensions[{extent}]")).collect();
     let mut after = String::new();

@@ -11,7 +11,7 @@
 
 use super::print;
 use super::reserved;
-use crate::backend::c::{Access, comment, element_name, function_namer, header_access};
+use crate::backend::c::{Access, VECTOR, comment, element_name, function_namer, header_access};
 use crate::backend::namer::Namer;
 use crate::gpu::{Function, Module, Parameter, SCAN_BLOCK, SCANNED, SORTED, Step, Threads, WORKERS, constant_bytes};
 use crate::ir::{ArrayId, BinaryOperator, DimensionId, Expr, Kernel, Size};
@@ -44,7 +44,7 @@ pub fn unit<'a>(modules: impl IntoIterator<Item = (&'a str, &'a Module)>) -> Uni
     for (number, (kernel, module)) in modules.into_iter().enumerate() {
         let name = names.name(kernel);
         let space = format!("spc_functions_{number}");
-        let text = print::text(module);
+        let text = print::marked(module, print::OF_FILE);
         code += &format!("\nnamespace {space} {{\n\n{text}\n}} // namespace {space}\n");
         let comment = comment(&module.kernel, "cudaFree");
         let mut host = Host::new(module, &space);
@@ -55,18 +55,6 @@ pub fn unit<'a>(modules: impl IntoIterator<Item = (&'a str, &'a Module)>) -> Uni
     }
     Unit { header: header(&declarations), source: source(&code), functions }
 }
-
-/// An array that grows, in both files.
-const VECTOR: &str = "#ifndef SPC_VECTOR
-#define SPC_VECTOR
-/* An array that a kernel appends to. */
-typedef struct {
-    void *data;
-    size_t length;
-    size_t capacity;
-} spc_vector;
-#endif
-";
 
 fn header(declarations: &str) -> String {
     let text = format!(
@@ -314,13 +302,10 @@ impl<'a> Host<'a> {
         let function = &self.module.functions[function];
         let count = self.value(places);
         let share = function.places().and_then(|places| places.share.as_ref());
-        let mut taken = match share {
-            Some(share) => format!("run.shares({count}, run.most({}, 1))", self.value(&share.value)),
-            None => count,
-        };
+        let mut taken = share.map(|share| format!("run.shares(places, run.most({}, 1))", self.value(&share.value)));
         let most = workers.map_or("UINT64_MAX".to_owned(), |workers| self.value(workers));
         if workers.is_some() {
-            taken = format!("run.least({taken}, {most})");
+            taken = Some(format!("run.least({}, {most})", taken.as_deref().unwrap_or("places")));
         }
         let block = function.block;
         let lanes = lanes.map(|lanes| self.value(lanes));
@@ -336,15 +321,22 @@ impl<'a> Host<'a> {
             other => host.argument(other),
         };
         let arguments = self.arguments(function, &of);
-        self.nest("", |host| {
-            if function.threads != Threads::One {
-                host.line(&format!("const uint64_t places = {taken};"));
-            }
+        let begin = |host: &mut Self| {
             host.line(&format!("spc_grid grid = {grid};"));
             if let Some(blocks) = blocks {
                 host.line(&format!("grid.blocks[0] = run.least(run.most({blocks}, 1), grid.blocks[0]);"));
             }
             host.run(function, &arguments);
+        };
+        if function.threads == Threads::One {
+            return self.nest("", begin);
+        }
+        // Nothing is asked of arrays that have no places: a mean of none has no value.
+        self.nest(&format!("if (uint64_t places = {count}) "), |host| {
+            if let Some(taken) = taken {
+                host.line(&format!("places = {taken};"));
+            }
+            begin(host);
         });
     }
 
@@ -361,12 +353,14 @@ impl<'a> Host<'a> {
         });
         self.nest("", |host| {
             host.line(&format!("const uint64_t first = {first}, end = {end};"));
-            host.line("uint64_t inner = 1;");
-            host.line(&format!("while (inner * 2 <= run.least({inner}, {width})) inner *= 2;"));
-            host.line(&format!(
-                "spc_grid grid = run.grid(run.shares(run.subtract(end, first), {per_block}), 1, {width}, {per_block});"
-            ));
-            host.run(function, &arguments);
+            host.nest("if (first < end) ", |host| {
+                host.line("uint64_t inner = 1;");
+                host.line(&format!("while (inner * 2 <= run.least({inner}, {width})) inner *= 2;"));
+                host.line(&format!(
+                    "spc_grid grid = run.grid(run.shares(end - first, {per_block}), 1, {width}, {per_block});"
+                ));
+                host.run(function, &arguments);
+            });
         });
     }
 
