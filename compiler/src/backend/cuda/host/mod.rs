@@ -44,7 +44,7 @@ pub fn unit<'a>(modules: impl IntoIterator<Item = (&'a str, &'a Module)>) -> Uni
     for (number, (kernel, module)) in modules.into_iter().enumerate() {
         let name = names.name(kernel);
         let space = format!("spc_functions_{number}");
-        let text = print::marked(module, print::OF_FILE);
+        let text = print::text(module);
         code += &format!("\nnamespace {space} {{\n\n{text}\n}} // namespace {space}\n");
         let comment = comment(&module.kernel, "cudaFree");
         let mut host = Host::new(module, &space);

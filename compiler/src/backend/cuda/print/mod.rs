@@ -18,23 +18,13 @@ use crate::gpu::{Function, Group, Lanes, Meet, Module, Parameter, Places, Segmen
 use crate::ir::{ArrayElement, ArrayId, ElementType, Expr, Kernel, ReduceOperator, Size, Type, VariableId};
 use std::collections::BTreeMap;
 
-/// What a function for the device is marked with where it is found by its name.
-const BY_NAME: &str = "extern \"C\"";
-/// And where only the same file launches it: no other library's function of that name takes its place.
-pub(super) const OF_FILE: &str = "static";
-
 /// The CUDA C of a module.
 pub fn text(module: &Module) -> String {
-    marked(module, BY_NAME)
-}
-
-/// The CUDA C of a module whose functions have a mark.
-pub(super) fn marked(module: &Module, mark: &str) -> String {
     let mut helpers = Helpers::default();
     let functions: Vec<String> = module
         .functions
         .iter()
-        .map(|function| Printer::new(&module.kernel, function, &mut helpers).function(mark))
+        .map(|function| Printer::new(&module.kernel, function, &mut helpers).function())
         .collect();
     let mut text = String::new();
     for line in &module.kernel.documentation {
@@ -46,11 +36,11 @@ pub(super) fn marked(module: &Module, mark: &str) -> String {
     let mut code = functions.join("\n");
     if module.scans() {
         code += "\n";
-        code += &include_str!("scan.cu").replace(BY_NAME, mark).replace("NAME", &module.name);
+        code += &include_str!("scan.cu").replace("NAME", &module.name);
     }
     if module.sorts() {
         code += "\n";
-        code += &include_str!("sort.cu").replace(BY_NAME, mark).replace("NAME", &module.name);
+        code += &include_str!("sort.cu").replace("NAME", &module.name);
     }
     ascii(text + &helpers.text(&code) + &code)
 }
@@ -129,7 +119,7 @@ impl<'a> Printer<'a> {
         name
     }
 
-    fn function(mut self, mark: &str) -> String {
+    fn function(mut self) -> String {
         let function = self.function;
         let mut comment = function.comment.clone();
         if let Some(first) = comment.get_mut(..1) {
@@ -143,7 +133,7 @@ impl<'a> Printer<'a> {
                 format!(" __launch_bounds__({})", function.block)
             }
         };
-        self.line(&format!("{mark} __global__ void{bounds} {}(", function.name));
+        self.line(&format!("extern \"C\" __global__ void{bounds} {}(", function.name));
         let parameters = self.parameters();
         let last = parameters.len().saturating_sub(1);
         for (number, parameter) in parameters.iter().enumerate() {
