@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use spc::execute::interpreter::{Touch, Trace, traced};
 use spc::execute::{Backend, Operand, Program, ProgramError, ProgramOptions};
 use spc::tensor::AnyTensor;
+use spc_compiler::ir::Source;
 use spc_compiler::notation::Kernel;
 use spc_compiler::schedule;
 use std::collections::BTreeMap;
@@ -49,10 +50,14 @@ fn of_inputs(
     let (outcome, trace) = traced(TOUCHES, || program.run(1));
     let outcome = outcome?;
     answer["results"] = outcome.outputs.iter().map(|(name, tensor)| shown::tensor(name, tensor)).collect();
-    let interface = &program.compiled().interface;
+    let kernels = &program.compiled().kernels;
     // What loops write into another format and hand over as this one is in other places.
-    let is_as_written =
-        |name: &str| interface.tensors.iter().any(|tensor| tensor.name == name && tensor.delivered.is_none());
+    let is_as_written = |name: &str| {
+        let mut written = kernels.iter().flat_map(|compiled| &compiled.kernel.tensors);
+        written.any(|tensor| {
+            tensor.name == name && matches!(tensor.source, Source::Output { .. }) && tensor.delivered.is_none()
+        })
+    };
     let outputs =
         outcome.outputs.iter().filter(|(name, _)| is_as_written(name)).map(|(name, tensor)| (name.as_str(), tensor));
     answer["trace"] = steps(&trace, &operands.into_iter().chain(outputs).collect());
