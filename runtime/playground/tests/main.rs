@@ -156,6 +156,19 @@ fn problems_are_underlined_where_they_are() {
     }
 }
 
+/// The page has fields for extents and entries, in which what is wrong with them can be mended.
+#[test]
+fn what_is_wrong_with_a_run_can_be_mended() {
+    let text = "y(i) = A(i, j) * x(j)";
+    let answer = ask(&json!({ "text": text, "formats": { "A": "csr" }, "data": { "A": "0 0 x\n" } }));
+    assert_eq!((&answer["extents"], &answer["data"]["A"]), (&json!({ "i": 4, "j": 6 }), &json!("0 0 x\n")));
+    assert_eq!(answer["data"]["x"].as_str().map(|text| text.lines().count()), Some(6), "{answer}");
+    let answer = ask(&json!({ "text": text, "extents": { "i": 100_000, "j": 100_000 }, "data": { "A": "0 0 1" } }));
+    assert_eq!(answer["extents"], json!({ "i": 100_000, "j": 100_000 }));
+    assert_eq!(answer["data"], json!({ "A": "0 0 1\n", "x": "" }));
+    assert!(ask(&json!({ "text": "y(i) = A(i j)" }))["extents"].is_null());
+}
+
 /// What is kept of an earlier text does not disturb a later one.
 #[test]
 fn the_rest_of_an_earlier_text_is_left_alone() {
