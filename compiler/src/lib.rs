@@ -10,7 +10,7 @@
 //! Each arrow is one public function from one plain data type to the next, and each type prints. The crate is pure:
 //! text in, code out; no files, clocks, threads or environment.
 //!
-//! [`guide`] follows a kernel through all stages and says how to work on them.
+//! The book follows a kernel through all stages (`docs/explanation/stages.md`), and says how to work on them (`docs/how-to/extend.md`).
 //!
 //! Without the feature `compile` there are [`format`](mod@format) and [`ir`] alone: what a program needs that holds tensors and calls
 //! kernels which were compiled before. `cuda` adds CUDA C, `pretty` formatted Rust text and rendered diagnostics.
@@ -28,8 +28,6 @@ pub mod explanation;
 pub mod format;
 #[cfg(feature = "cuda")]
 pub mod gpu;
-#[cfg(feature = "compile")]
-pub mod guide;
 pub mod ir;
 #[cfg(feature = "compile")]
 pub mod lattice;

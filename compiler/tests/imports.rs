@@ -30,7 +30,7 @@ const STAGES: &[&[&str]] = &[
     &["backend/namer.rs", "backend/words.rs", "backend/cuda/reserved.rs", "backend/cuda/print/", "backend/rust/"],
     &["backend/"],
     &["backend/rust/expansion/"],
-    &["guide.rs", "lib.rs"],
+    &["lib.rs"],
 ];
 
 /// A name that a file uses: its path, absolute or as it is written, and whether it is handed on.

@@ -2,7 +2,6 @@
 
 mod errors;
 mod grammar;
-mod guide;
 mod imports;
 mod marker_types;
 mod reference;

@@ -9,7 +9,7 @@ pub(super) struct Request {
     pub(super) method: String,
     /// The path, as it was sent.
     pub(super) path: String,
-    /// What stands behind `?`, as it was sent.
+    /// What follows `?`, as it was sent.
     pub(super) query: String,
     /// What the browser takes this server for.
     pub(super) host: String,

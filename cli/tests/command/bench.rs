@@ -185,9 +185,9 @@ fn other_libraries_stand_beside() {
     assert_has(&place.refuses(&bench(&["--against", "object.json"])), &["no list of figures"]);
 }
 
-/// A sorted copy is made by the first calls with a tensor, and kept with it: it is told apart from the clocks.
+/// A transposed copy is made by the first calls with a tensor, and kept with it: its time is a figure of its own, and in none of the clocks.
 #[test]
-fn copies_are_told_apart_from_the_clocks() {
+fn copies_have_a_time_of_their_own() {
     let entries: String = (0..60_000_u64).map(|n| format!("{} {} 1.5\n", n % 2000 + 1, n * 7919 % 1999 + 1)).collect();
     let place = Place::new().with("a.tns", &entries);
     let expression = ["--expression", "y(j) = sum(i)(A(i, j) * B(j, i))", "-f", "A=csr", "-f", "B=csr"];

@@ -54,6 +54,11 @@ fn files_of_several_machines_are_one_report() {
     let place = Place::new().with("mine.json", SUITE).with("x.tns", "1 2 1 0.5\n2 1 3 1.5\n2 2 2 2.5\n");
     let json: Value = place.json(&suite(&["--tensors", "x.tns", "--json"]));
     assert_eq!(json["rows"].as_array().unwrap().len(), 20);
+    // The book's page of benchmarks is made of what is printed here.
+    assert_has(
+        &crate::book::benchmarks::section("mine", json.clone()),
+        &["| TTV | `csf` | f64 | 1 | ", "| u | 20 × 30 × 25 | 400 |", "| A GPU is there. | not measured |"],
+    );
     assert_eq!((&json["tensors"][1]["tensor"], &json["tensors"][1]["is_file"]), (&"x.tns".into(), &true.into()));
     assert_eq!(json["tensors"][1]["storage"]["coo"].as_array().unwrap().len(), 2);
     let machine = json["machines"][0]["machine"].as_str().unwrap().to_owned();

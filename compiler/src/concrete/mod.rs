@@ -290,7 +290,7 @@ pub struct Extent {
     pub written: Vec<String>,
     /// Where its size comes from.
     pub size: crate::ir::Size,
-    /// What it follows from, where it does. These stand behind all others.
+    /// What it follows from, where it does. These come after all others.
     pub of: Option<ExtentOf>,
 }
 

@@ -37,7 +37,7 @@ impl fmt::Display for Tensor {
     }
 }
 
-/// What stands behind the colon of a declaration.
+/// What follows the colon of a declaration.
 fn storage(tensor: &Tensor, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     f.write_str(tensor.element.name())?;
     if tensor.format.order == 0 {

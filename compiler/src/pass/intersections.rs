@@ -119,7 +119,7 @@ impl<'a> Merge<'a> {
         })
     }
 
-    /// As one statement, given what stands behind the loop, and what before: from there the cursors' declarations are taken.
+    /// As one statement, given what follows the loop, and what comes before it: from there the cursors' declarations are taken.
     fn as_intersection(
         &self,
         kernel: &mut Kernel,

@@ -81,7 +81,7 @@ pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
 struct Rows {
     /// The counter of the loop over a row's entries.
     counter: VariableId,
-    /// What the loop over rows stands behind.
+    /// What comes before the loop over rows.
     before: Vec<Statement>,
     row: VariableId,
     /// What is done with a row, with its sum as the statement at a place.

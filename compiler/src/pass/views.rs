@@ -170,7 +170,7 @@ fn at_place(expr: Expr, counter: VariableId, at: &Expr) -> Expr {
     }
 }
 
-/// As [`base`], for loops that run at least once, so that the base is in the array: what stands behind the counter belongs to it, and
+/// As [`base`], for loops that run at least once, so that the base is in the array: what follows the counter belongs to it, and
 /// what is subtracted from the index is subtracted from the base.
 fn base_of_part(index: &Expr, counter: VariableId) -> Option<Expr> {
     match index {

@@ -437,7 +437,7 @@ pub struct Directive {
     pub name: Ident,
     /// Its arguments.
     pub arguments: Vec<Expr>,
-    /// What stands behind a colon, each with the place of the argument that it is said of: `lanes(8)` in `simd(j: lanes(8))`.
+    /// What follows a colon, each with the place of the argument that it is said of: `lanes(8)` in `simd(j: lanes(8))`.
     pub choices: Vec<(usize, Expr)>,
     /// The whole.
     pub span: Span,

@@ -142,7 +142,7 @@ fn pack(index: &Index) -> Option<&Ident> {
     }
 }
 
-/// The first pack of a statement, with the tensor that it is an index of; none where it stands behind a reduction alone.
+/// The first pack of a statement, with the tensor that it is an index of; none where it follows a reduction alone.
 fn first(statement: &Statement) -> Option<(Ident, Option<String>)> {
     let read = accesses(statement).into_iter().rev();
     let of_access = |access: Access| packs(&access).first().map(|&pack| (pack.clone(), Some(access.name.name.clone())));

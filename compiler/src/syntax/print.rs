@@ -90,7 +90,7 @@ impl Display for Parameter {
     }
 }
 
-/// What stands behind the colon of a declaration.
+/// What follows the colon of a declaration.
 fn declared(element: Option<(ElementType, Span)>, format: Option<&FormatExpr>, f: &mut Formatter<'_>) -> fmt::Result {
     if let Some((element, _)) = element {
         write!(f, " {}", element.name())?;

@@ -402,7 +402,7 @@ impl Choices {
         Expr { kind, span: Span::default() }
     }
 
-    /// What can stand behind `where` and is no tensor.
+    /// What can follow `where` and is no tensor.
     fn comparison(&mut self) -> Expr {
         let (left, right) = (Box::new(self.expr(2)), Box::new(self.expr(2)));
         Expr { kind: ExprKind::Binary(BinaryOperator::NotEqual, left, right), span: Span::default() }

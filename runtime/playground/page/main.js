@@ -56,6 +56,7 @@ function changed() {
 
 async function refresh() {
   const number = ++asked;
+  const of = JSON.stringify([state.question.text, state.question.kernel]);
   let found;
   try {
     found = await ask(state.question);
@@ -63,7 +64,7 @@ async function refresh() {
     found = { messages: [{ part: "text", severity: "error", message: error.message }] };
   }
   if (number !== asked) return;
-  answer = found;
+  answer = { ...found, of };
   showMessages();
   showKernels();
   showFormats();
@@ -173,9 +174,16 @@ function showFormats() {
   tensors.forEach(({ name }) => byId(`format-${name}`)?.setAttribute("aria-invalid", isWrong("format", name)));
 }
 
+/** Fields stay while the kernel that they are of does not get as far as to have others, say by a format that is wrong. */
+function stays(id) {
+  if (answer[id] === undefined && byId(id).dataset.of === answer.of) return true;
+  byId(id).dataset.of = answer.of;
+  return false;
+}
+
 function showExtents() {
+  if (stays("extents")) return;
   const extents = Object.entries(answer.extents ?? {});
-  if (extents.length === 0 && (answer.messages ?? []).some(({ severity }) => severity === "error")) return;
   fill("extents", extents.map(([name]) => name).join(), () => {
     if (extents.length === 0) return [];
     const fields = extents.map(([name]) => {
@@ -193,8 +201,9 @@ function showExtents() {
 
 function showData() {
   const inputs = Object.entries(answer.data ?? {});
-  if (inputs.length > 0) {
+  if (!stays("data")) {
     fill("data", inputs.map(([name]) => name).join(), () => {
+      if (inputs.length === 0) return [];
       const fields = inputs.map(([name]) => {
         const area = element("textarea", { id: `data-${name}`, spellcheck: "false", "aria-label": `Entries of ${name}` });
         area.addEventListener("input", () => change("data", name, area.value));

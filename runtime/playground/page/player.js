@@ -14,21 +14,21 @@ export function load(trace) {
   const find = ([tensor, cell]) => [
     ...document.querySelectorAll(`[data-tensor="${CSS.escape(tensor)}"] [data-cell="${CSS.escape(cell)}"]`)];
   cells = (trace?.cells ?? []).map((cell) => ({ name: cell, shown: find(cell) }));
-  byId("step").max = steps.length;
+  byId("step").max = steps.length + 1;
   byId("step").dataset.cut = trace?.is_cut ? "1" : "";
-  show(steps.length);
+  show(steps.length + 1);
 }
 
 function mark(cell, name, is_on) {
   cell.shown.forEach((element) => element.classList.toggle(name, is_on));
 }
 
-/** Marks what was touched up to a step; behind the last one nothing is marked as the present one. */
+/** Marks what was touched up to a step; before the first and after the last one nothing is marked as the present one. */
 function show(step) {
-  at = Math.max(0, Math.min(step, steps.length));
+  at = Math.max(0, Math.min(step, steps.length + 1));
   cells.forEach((cell) => ["now", "seen", "put"].forEach((name) => mark(cell, name, false)));
   steps.slice(0, at).forEach((step) => mark(cells[step >> 1], step & 1 ? "put" : "seen", true));
-  const is_present = at > 0 && at < steps.length;
+  const is_present = at > 0 && at <= steps.length;
   if (is_present) mark(cells[steps[at - 1] >> 1], "now", true);
   byId("step").value = at;
   byId("told").textContent = told(is_present);
@@ -53,11 +53,11 @@ function stop() {
 
 function play() {
   if (timer) return stop();
-  if (at >= steps.length) show(0);
+  if (at > steps.length) show(0);
   byId("play").textContent = "Pause";
   byId("play").setAttribute("aria-pressed", "true");
   // A long run takes no longer than half a minute.
-  timer = setInterval(() => (at < steps.length ? show(at + 1) : stop()), Math.max(40, Math.min(350, 30000 / steps.length)));
+  timer = setInterval(() => (at <= steps.length ? show(at + 1) : stop()), Math.max(40, Math.min(350, 30000 / steps.length)));
 }
 
 byId("play").addEventListener("click", play);

@@ -6,7 +6,7 @@ pub(crate) type Entry = (Vec<usize>, f64);
 /// The most entries of an operand.
 const MOST: usize = 2000;
 
-/// Reads lines of so many indices and a value, apart by blanks or commas; what stands behind a `#` is a comment.
+/// Reads lines of so many indices and a value, apart by blanks or commas; what follows a `#` is a comment.
 ///
 /// # Errors
 /// The first line that is something else, by its number from 1.

@@ -16,54 +16,60 @@ const EXTENTS: [usize; 5] = [4, 6, 5, 3, 2];
 /// The most elements of an operand, and places that loops may visit.
 const MOST: usize = 1 << 18;
 
-/// An input.
-pub(crate) struct Input {
-    pub(crate) name: String,
-    /// Its entries, as people write them.
-    pub(crate) text: String,
-    pub(crate) operand: Operand,
-}
-
 /// Extents by the names of their indices.
 pub(crate) type Extents = Vec<(String, usize)>;
 
-/// The inputs of a kernel, and the extents that they have. Nothing where one can't be read.
-pub(crate) fn inputs(
+/// What a kernel is given.
+pub(crate) struct Given {
+    /// The extents of its inputs, and those that were asked for.
+    pub(crate) extents: Extents,
+    /// The entries of each input, as people write them; those that can't be read, as they were written.
+    pub(crate) texts: Vec<(String, String)>,
+    /// The inputs, if all can be read and are small enough.
+    pub(crate) operands: Option<Vec<(String, Operand)>>,
+}
+
+/// What a kernel is given by a question.
+pub(crate) fn given(
     kernel: &Kernel,
     interface: &concrete::Kernel,
     question: &Question,
     messages: &mut Messages,
-) -> Option<(Vec<Input>, Extents)> {
+) -> Given {
     let tensors: Vec<&notation::Tensor> = kernel.tensors.iter().filter(|tensor| tensor.role == Role::Input).collect();
-    let mut given: Vec<Option<Vec<Entry>>> = Vec::new();
-    let mut is_wrong = false;
+    let written = |tensor: &notation::Tensor| question.data.get(&tensor.name).filter(|text| !text.trim().is_empty());
+    let mut read: Vec<Option<Vec<Entry>>> = Vec::new();
     for tensor in &tensors {
-        let text = question.data.get(&tensor.name).filter(|text| !text.trim().is_empty());
-        let read = text.map(|text| numbers::entries(text, tensor.format.order)).transpose();
-        given.push(read.unwrap_or_else(|message| {
+        let entries = written(tensor).map(|text| numbers::entries(text, tensor.format.order)).transpose();
+        read.push(entries.unwrap_or_else(|message| {
             messages.error(Part::Data(tensor.name.clone()), &message);
-            is_wrong = true;
             None
         }));
     }
-    let extents = extents(interface, question, &tensors, &given);
-    is_wrong |= refused(&extents, messages);
-    if is_wrong {
-        return None;
-    }
-    let made = tensors.iter().zip(given).enumerate().map(|(number, (tensor, given))| {
+    let extents = extents(interface, question, &tensors, &read);
+    let is_too_large = refused(&extents, messages);
+    let mut texts = Vec::new();
+    let mut operands = Some(Vec::new()).filter(|_| !is_too_large);
+    for (number, (tensor, read)) in tensors.iter().zip(read).enumerate() {
         let shape: Vec<usize> = places(interface, tensor).iter().map(|&place| extents[place].1).collect();
-        let entries = given.unwrap_or_else(|| example(tensor, &shape, number));
-        let operand = with_element!(tensor.element, |T| Operand::Entries(of::<T>(&entries, &shape)));
-        Input { name: tensor.name.clone(), text: written(&entries, tensor.element), operand }
-    });
-    let inputs = made.collect();
+        let makes_example = written(tensor).is_none() && !is_too_large;
+        let Some(entries) = read.or_else(|| makes_example.then(|| example(tensor, &shape, number))) else {
+            texts.push((tensor.name.clone(), written(tensor).cloned().unwrap_or_default()));
+            operands = None;
+            continue;
+        };
+        texts.push((tensor.name.clone(), text(&entries, tensor.element)));
+        if let Some(operands) = &mut operands {
+            let operand = with_element!(tensor.element, |T| Operand::Entries(of::<T>(&entries, &shape)));
+            operands.push((tensor.name.clone(), operand));
+        }
+    }
     let is_read = |place: usize| tensors.iter().any(|tensor| places(interface, tensor).contains(&place));
     let named = extents
         .into_iter()
         .enumerate()
         .filter(|(place, (name, _))| is_read(*place) || question.extents.contains_key(name));
-    Some((inputs, named.map(|(_, named)| named).collect()))
+    Given { extents: named.map(|(_, named)| named).collect(), texts, operands }
 }
 
 /// The places of the extents of a tensor's modes.
@@ -136,7 +142,7 @@ fn example(tensor: &notation::Tensor, shape: &[usize], number: usize) -> Vec<Ent
 }
 
 /// Entries as people write them.
-fn written(entries: &[Entry], element: ElementType) -> String {
+fn text(entries: &[Entry], element: ElementType) -> String {
     let mut text = String::new();
     for (index, value) in entries {
         index.iter().for_each(|index| _ = write!(text, "{index} "));

@@ -1,13 +1,14 @@
 //! A run in the interpreter, on what the question says.
 
 use crate::messages::{Messages, Part};
-use crate::operands::{self, Input};
+use crate::operands::{self, Given};
 use crate::question::Question;
 use crate::shown;
 use serde_json::{Map, Value, json};
 use spc::execute::interpreter::{Touch, Trace, traced};
 use spc::execute::{Backend, Operand, Program, ProgramError, ProgramOptions};
 use spc::tensor::AnyTensor;
+use spc_compiler::ir::Source;
 use spc_compiler::notation::Kernel;
 use spc_compiler::schedule;
 use std::collections::BTreeMap;
@@ -18,14 +19,16 @@ const TOUCHES: usize = 4000;
 /// Runs a kernel that can be scheduled; adds operands, results and the trace to the answer.
 pub(crate) fn run(kernel: &Kernel, question: &Question, answer: &mut Value, messages: &mut Messages) {
     let Ok(scheduled) = schedule::schedule(kernel, schedule::Options::default()) else { return };
-    let Some((inputs, extents)) = operands::inputs(kernel, &scheduled.interface, question, messages) else { return };
-    answer["extents"] = extents.iter().map(|(name, size)| (name.clone(), json!(size))).collect::<Map<_, _>>().into();
-    answer["data"] = inputs.iter().map(|input| (input.name.clone(), json!(input.text))).collect::<Map<_, _>>().into();
+    let Given { extents, texts, operands } = operands::given(kernel, &scheduled.interface, question, messages);
+    // Also if something is wrong with them: the page has a field for each, in which it can be mended.
+    answer["extents"] = extents.into_iter().map(|(name, size)| (name, json!(size))).collect::<Map<_, _>>().into();
+    answer["data"] = texts.into_iter().map(|(name, text)| (name, json!(text))).collect::<Map<_, _>>().into();
+    let Some(operands) = operands else { return };
     // The page keeps the extents of indices that an earlier text had.
     let is_known = |name: &str| scheduled.interface.extents.iter().any(|extent| extent.is_called(name));
     let stated = question.extents.iter().filter(|(name, _)| is_known(name));
     let stated: Vec<(String, usize)> = stated.map(|(name, size)| (name.clone(), *size)).collect();
-    if let Err(error) = of_inputs(kernel, inputs, &stated, answer) {
+    if let Err(error) = of_operands(kernel, operands, &stated, answer) {
         match error {
             ProgramError::Schedule(found) => messages.found(Part::Text, question, found),
             ProgramError::Pack { ref tensor, .. } => messages.error(Part::Data(tensor.clone()), &error.to_string()),
@@ -34,25 +37,28 @@ pub(crate) fn run(kernel: &Kernel, question: &Question, answer: &mut Value, mess
     }
 }
 
-fn of_inputs(
+fn of_operands(
     kernel: &Kernel,
-    inputs: Vec<Input>,
+    operands: Vec<(String, Operand)>,
     stated: &[(String, usize)],
     answer: &mut Value,
 ) -> Result<(), ProgramError> {
     let options =
         ProgramOptions { backend: Some(Backend::Interpreter), memory: Some(1 << 24), ..ProgramOptions::default() };
-    let operands: Vec<(String, Operand)> = inputs.into_iter().map(|input| (input.name, input.operand)).collect();
     let program = Program::new(kernel, operands, stated, &options)?;
     let operands: Vec<(&str, &AnyTensor)> = program.inputs().collect();
     answer["operands"] = operands.iter().map(|(name, tensor)| shown::tensor(name, tensor)).collect();
     let (outcome, trace) = traced(TOUCHES, || program.run(1));
     let outcome = outcome?;
     answer["results"] = outcome.outputs.iter().map(|(name, tensor)| shown::tensor(name, tensor)).collect();
-    let interface = &program.compiled().interface;
+    let kernels = &program.compiled().kernels;
     // What loops write into another format and hand over as this one is in other places.
-    let is_as_written =
-        |name: &str| interface.tensors.iter().any(|tensor| tensor.name == name && tensor.delivered.is_none());
+    let is_as_written = |name: &str| {
+        let mut written = kernels.iter().flat_map(|compiled| &compiled.kernel.tensors);
+        written.any(|tensor| {
+            tensor.name == name && matches!(tensor.source, Source::Output { .. }) && tensor.delivered.is_none()
+        })
+    };
     let outputs =
         outcome.outputs.iter().filter(|(name, _)| is_as_written(name)).map(|(name, tensor)| (name.as_str(), tensor));
     answer["trace"] = steps(&trace, &operands.into_iter().chain(outputs).collect());

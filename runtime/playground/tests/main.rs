@@ -73,6 +73,52 @@ fn what_loops_touch_is_told_in_order() {
     assert_eq!(values, (0..answer["operands"][0]["entries"].as_array().unwrap().len()).collect::<Vec<_>>());
 }
 
+/// The elements of the result that the loops write, in order.
+fn written(text: &str, format: &str) -> (Vec<String>, Value) {
+    let answer = ask(&json!({
+        "text": text,
+        "formats": { "A": "csr", "B": "csr", "Y": format },
+        "data": { "A": "0 1 2\n2 0 3\n2 2 4\n", "B": "0 1 5\n1 0 6\n2 2 7\n" },
+        "extents": { "i": 3, "j": 3 },
+    }));
+    let cells = answer["trace"]["cells"].as_array().unwrap_or_else(|| panic!("no trace: {answer}"));
+    let steps = answer["trace"]["steps"].as_array().unwrap().iter().map(|step| step.as_u64().unwrap() as usize);
+    let written: Vec<&Value> = steps.filter(|step| step % 2 == 1).map(|step| &cells[step / 2]).collect();
+    assert!(written.iter().all(|cell| cell[0] == "Y"), "{text}: {written:?}");
+    (written.iter().map(|cell| cell[1].as_str().unwrap().to_owned()).collect(), answer["results"][0].clone())
+}
+
+#[test]
+fn what_loops_write_is_told_in_order() {
+    let of = |text: &str, format: &str| written(text, format).0;
+    assert_eq!(of("Y(i) = A(i, j)", "dense"), ["values.0", "values.1", "values.2"]);
+    assert_eq!(of("Y(j) = A(i, j)", "dense"), ["values.1", "values.0", "values.2"]);
+    assert_eq!(of("Y = A(i, j)", ""), ["values.0"]);
+    // The pattern is that of A.
+    assert_eq!(of("Y(i, j) = 2 * A(i, j)", "csr"), ["values.0", "values.1", "values.2"]);
+    // What is appended: the positions of a row follow its entries.
+    assert_eq!(
+        of("Y(i, j) = A(i, j) + B(i, j)", "csr"),
+        [
+            "2.pos.0", "2.crd.0", "values.0", "2.pos.1", "2.crd.1", "values.1", "2.pos.2", "2.crd.2", "values.2",
+            "2.crd.3", "values.3", "2.pos.3"
+        ]
+    );
+    // It was written into a plain format, and converted.
+    assert_eq!(of("Y(i, j) = A(i, j) + B(i, j)", "ell"), [""; 0]);
+    for (text, format) in
+        [("Y(i, j) = A(i, k) * B(k, j)", "csr"), ("Y(i, j) = A(i, j) + B(i, j)", "dcsr"), ("Y(i, j) = A(i, j)", "coo")]
+    {
+        let (mut written, result) = written(text, format);
+        let svg = result["svg"].as_str().unwrap();
+        let mut drawn: Vec<&str> =
+            svg.split("data-cell=\"").skip(1).filter_map(|rest| Some(rest.split_once('"')?.0)).collect();
+        written.sort();
+        drawn.sort();
+        assert_eq!(written, drawn, "{text} as {format}: each element once");
+    }
+}
+
 fn place(cell: &Value) -> usize {
     cell[1].as_str().unwrap().rsplit('.').next().unwrap().parse().unwrap()
 }
@@ -108,6 +154,19 @@ fn problems_are_underlined_where_they_are() {
         let found_one = found.iter().find(is_it);
         assert!(found_one.is_some_and(|found| found.1 == underlined), "{question}: {found:?}");
     }
+}
+
+/// The page has fields for extents and entries, in which what is wrong with them can be mended.
+#[test]
+fn what_is_wrong_with_a_run_can_be_mended() {
+    let text = "y(i) = A(i, j) * x(j)";
+    let answer = ask(&json!({ "text": text, "formats": { "A": "csr" }, "data": { "A": "0 0 x\n" } }));
+    assert_eq!((&answer["extents"], &answer["data"]["A"]), (&json!({ "i": 4, "j": 6 }), &json!("0 0 x\n")));
+    assert_eq!(answer["data"]["x"].as_str().map(|text| text.lines().count()), Some(6), "{answer}");
+    let answer = ask(&json!({ "text": text, "extents": { "i": 100_000, "j": 100_000 }, "data": { "A": "0 0 1" } }));
+    assert_eq!(answer["extents"], json!({ "i": 100_000, "j": 100_000 }));
+    assert_eq!(answer["data"], json!({ "A": "0 0 1\n", "x": "" }));
+    assert!(ask(&json!({ "text": "y(i) = A(i j)" }))["extents"].is_null());
 }
 
 /// What is kept of an earlier text does not disturb a later one.

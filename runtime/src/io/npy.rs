@@ -379,7 +379,7 @@ fn element(descr: &str) -> Option<ElementType> {
     ElementType::ALL.into_iter().find(is_named)
 }
 
-/// What stands behind `'key':` in the header, a dictionary in Python's notation.
+/// What follows `'key':` in the header, a dictionary in Python's notation.
 fn field<'text>(text: &'text str, key: &str) -> Option<&'text str> {
     let (_, rest) = text.split_once(&format!("'{key}'"))?;
     Some(rest.trim_start().strip_prefix(':')?.trim_start())

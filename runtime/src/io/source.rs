@@ -164,7 +164,7 @@ fn too_long(line: usize) -> ReadError {
     ReadError::new(ReadErrorKind::FieldCount, message)
 }
 
-/// The first `size` bytes, each part read by another thread; `file` then stands behind them.
+/// The first `size` bytes, each part read by another thread; `file` is then after them.
 #[cfg(unix)]
 fn read_known(path: &Path, file: &File, size: usize) -> Result<Vec<u8>, ReadError> {
     use crate::tensor::tasks;

@@ -11,6 +11,7 @@ use super::interleave::{self, Spread};
 pub struct Bits {
     spread: Spread,
     /// Whether the processor takes them out in one instruction.
+    #[cfg(target_arch = "x86_64")]
     in_one: bool,
 }
 
@@ -24,7 +25,11 @@ impl Bits {
 
     /// Those at the ones of a mask.
     pub fn at(mask: usize) -> Bits {
-        Bits { spread: Spread::new(mask as u64), in_one: extracts_in_one() }
+        Bits {
+            spread: Spread::new(mask as u64),
+            #[cfg(target_arch = "x86_64")]
+            in_one: extracts_in_one(),
+        }
     }
 
     /// A mask with ones where they are.
@@ -120,9 +125,4 @@ const IS_COMPILED_IN: bool =
 #[cfg(target_arch = "x86_64")]
 fn extracts_in_one() -> bool {
     is_x86_feature_detected!("bmi2") && (!is_x86_feature_detected!("sse4a") || is_x86_feature_detected!("vaes"))
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn extracts_in_one() -> bool {
-    false
 }

@@ -24,7 +24,7 @@ pub(super) fn distinct(list: &[u32; FEW], count: usize, keys: &mut [u32]) -> usi
     count.min(last + 1)
 }
 
-/// Writes to `keys` the places of the bits that are set, ascending, each with `first` added. What stands behind them, up to the
+/// Writes to `keys` the places of the bits that are set, ascending, each with `first` added. What follows them, up to the
 /// 64th key, may be anything then.
 ///
 /// # Panics

@@ -5,8 +5,7 @@ use super::{paths, root, text};
 use std::path::Path;
 
 /// What has links besides the book.
-const OTHERS: &[&str] =
-    &["CONTRIBUTING.md", "CHANGELOG.md", "BENCHMARKS.md", "compiler/GUIDE.md", "examples/data/README.md"];
+const OTHERS: &[&str] = &["CONTRIBUTING.md", "CHANGELOG.md", "BENCHMARKS.md", "examples/data/README.md"];
 
 /// The anchor of a heading, as sites make it.
 fn anchor(heading: &str) -> String {
@@ -32,7 +31,7 @@ fn targets(line: &str) -> Vec<String> {
 
 /// What is wrong with a link of a page.
 fn problem(page: &Page, target: &str) -> Option<&'static str> {
-    if target.contains("://") || target.starts_with("crate::") {
+    if target.contains("://") {
         return None;
     }
     let (file, heading) = target.split_once('#').unwrap_or((target, ""));

@@ -10,6 +10,7 @@
 //! In what is printed, `…` is any text of a line, and a line of its own any lines. What can't be run has a comment that says why:
 //! `<!-- not run: it installs programs -->`; these are listed in a snapshot.
 
+pub(crate) mod benchmarks;
 mod chart;
 mod links;
 mod page;

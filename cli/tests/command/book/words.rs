@@ -28,7 +28,7 @@ const WORDS: &[(&str, &str)] = &[
 ];
 
 /// Where words are looked for: README, the book, and what else people read.
-const OTHERS: &[&str] = &["CONTRIBUTING.md", "CHANGELOG.md", "BENCHMARKS.md", "compiler/GUIDE.md", "python/README.md"];
+const OTHERS: &[&str] = &["CONTRIBUTING.md", "CHANGELOG.md", "BENCHMARKS.md", "python/README.md"];
 
 /// Files whose strings are messages.
 const MESSAGES: &[&str] = &[

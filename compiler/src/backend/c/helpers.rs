@@ -3,7 +3,7 @@
 use super::{element_name, type_name, value_name};
 use crate::ir::{ArrayElement, BinaryOperator, ElementType, Function, Type};
 
-/// The functions that were asked for, by name, in an order in which each stands behind those that it calls.
+/// The functions that were asked for, by name, in an order in which each comes after those that it calls.
 #[derive(Default)]
 pub(super) struct Helpers {
     functions: Vec<(String, String)>,

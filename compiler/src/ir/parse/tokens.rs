@@ -15,9 +15,9 @@ pub(super) enum Token<'t> {
     Number(&'t str),
     /// One of [`SIGNS`].
     Sign(&'t str),
-    /// What stands behind `///`.
+    /// What follows `///`.
     Documentation(&'t str),
-    /// What stands behind `//`.
+    /// What follows `//`.
     Comment(&'t str),
     /// The end of the text.
     End,

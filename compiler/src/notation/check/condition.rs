@@ -1,4 +1,4 @@
-//! What stands behind `where` beside a tensor: conditions on indices, which choose coordinates.
+//! What follows `where` after a tensor: conditions on indices, which choose coordinates.
 //!
 //! A term that a condition does not choose is what changes nothing; where that is told by indices alone, a sparse result stores
 //! nothing there:

@@ -408,7 +408,7 @@ impl Builder {
         statement
     }
 
-    /// What stands behind `where`: the first tensor among what must hold together, and the rest.
+    /// What follows `where`: the first tensor among what must hold together, and the rest.
     fn condition(&mut self, pair: Pair) -> (Option<Access>, Option<Expr>) {
         let Some(pair) = pair.into_inner().find(|pair| pair.as_rule() == Rule::expression) else { return (None, None) };
         let mut parts = Vec::new();

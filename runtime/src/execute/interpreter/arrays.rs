@@ -1,4 +1,4 @@
-//! Arrays: what the caller passes, and what stands behind a name while a kernel runs.
+//! Arrays: what the caller passes, and what a name refers to while a kernel runs.
 
 use super::values::{Result, Value, no_memory, problem};
 use crate::complex::{c32, c64};
@@ -233,6 +233,8 @@ pub(super) struct Buffer {
     pub(super) writers: Vec<u64>,
     /// Whether the chunk that runs has it for itself.
     pub(super) is_private: bool,
+    /// How many elements of the whole array are before it, where it is what a chunk appends.
+    pub(super) before: usize,
 }
 
 /// What an array stands for: a part of a buffer.

@@ -172,13 +172,14 @@ impl Machine<'_> {
     pub(super) fn load(&self, array: ArrayId, index: u64) -> Result<Value> {
         let element = self.place(array, index)?;
         self.check_read(array, element)?;
-        self.touch(element, false);
+        self.touch(element, 1, false);
         Ok(self.buffers[element.buffer].data.get(element.at, self.kernel.array(array).element))
     }
 
-    /// Notes an element of a tensor, wherever a chunk has its own copy of it.
-    pub(super) fn touch(&self, element: Element, is_written: bool) {
-        trace::touch(self.kernel, element.buffer % self.kernel.arrays.len(), element.at, is_written);
+    /// Notes elements of a tensor from one on, wherever a chunk has its own copy of it.
+    pub(super) fn touch(&self, Element { buffer, at }: Element, count: usize, is_written: bool) {
+        let first = self.buffers[buffer].before + at;
+        trace::touch(self.kernel, buffer % self.kernel.arrays.len(), first..first.saturating_add(count), is_written);
     }
 
     /// Where an element is.

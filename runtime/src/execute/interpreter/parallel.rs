@@ -240,7 +240,7 @@ impl Machine<'_> {
     }
 
     pub(super) fn check_write(&mut self, array: ArrayId, element: Element) -> Result<()> {
-        self.touch(element, true);
+        self.touch(element, 1, true);
         let Some(chunk) = &self.chunk else { return Ok(()) };
         self.check_owned(chunk, array, element)?;
         if self.buffers[element.buffer].is_private {
@@ -344,10 +344,11 @@ impl Machine<'_> {
     /// Lets the chunk's own copy stand for a segmented, private or joined array.
     fn give_copy(&mut self, array: ArrayId, sharing: &Sharing) -> Result<()> {
         let element = self.kernel.array(array).element;
-        let length = match sharing {
+        let whole = self.length(array);
+        let (length, before) = match sharing {
             Sharing::Owned { .. } => return Ok(()),
-            Sharing::Private(_) | Sharing::Segmented { .. } => self.length(array),
-            Sharing::Joined { .. } => 0,
+            Sharing::Private(_) | Sharing::Segmented { .. } => (whole, 0),
+            Sharing::Joined { .. } => (0, whole as usize),
         };
         let mut data = ArrayValue::empty(element);
         if let Sharing::Private(operator) | Sharing::Segmented { operator, .. } = sharing {
@@ -357,6 +358,7 @@ impl Machine<'_> {
         let buffer = &mut self.buffers[copy];
         buffer.data = data;
         buffer.is_private = true;
+        buffer.before = before;
         self.slots[array.index()] = Slot::whole(copy);
         Ok(())
     }

@@ -313,9 +313,8 @@ impl Machine<'_> {
     fn append(&mut self, array: ArrayId, count: u64, value: Value) -> Result<()> {
         self.written(array, |counts| counts.filled += count);
         let buffer = self.slots[array.index()].buffer;
-        if count > 0 {
-            self.touch(Element { buffer, at: self.buffers[buffer].data.len() }, true);
-        }
+        let all = usize::try_from(count).unwrap_or(usize::MAX);
+        self.touch(Element { buffer, at: self.buffers[buffer].data.len() }, all, true);
         let result = self.buffers[buffer].data.extend(count, value);
         result.map_err(|problem| problem.about(self.name(array)))
     }

@@ -3,6 +3,7 @@
 use spc_compiler::format::Role;
 use spc_compiler::ir::{ArrayRole, Kernel};
 use std::cell::RefCell;
+use std::ops::Range;
 
 /// An element that was read or written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,8 +62,8 @@ pub(super) fn is_on() -> bool {
     TRACE.with_borrow(Option::is_some)
 }
 
-/// Notes an element of an array, if something asks for it and the array is one of a tensor.
-pub(super) fn touch(kernel: &Kernel, array: usize, place: usize, is_written: bool) {
+/// Notes elements of an array, if something asks for it and the array is one of a tensor.
+pub(super) fn touch(kernel: &Kernel, array: usize, places: Range<usize>, is_written: bool) {
     TRACE.with_borrow_mut(|trace| {
         let Some(trace) = trace else { return };
         let role = &kernel.arrays[array].role;
@@ -72,10 +73,13 @@ pub(super) fn touch(kernel: &Kernel, array: usize, place: usize, is_written: boo
             ArrayRole::Values { tensor } => (tensor, None),
             ArrayRole::Local => return,
         };
-        if trace.touches.len() == trace.most {
-            trace.is_cut = true;
-            return;
+        let tensor = &kernel.tensor(tensor).name;
+        for place in places {
+            if trace.touches.len() == trace.most {
+                trace.is_cut = true;
+                return;
+            }
+            trace.touches.push(Touch { tensor: tensor.clone(), index_array, place, is_written });
         }
-        trace.touches.push(Touch { tensor: kernel.tensor(tensor).name.clone(), index_array, place, is_written });
     });
 }

@@ -40,7 +40,7 @@ pub(crate) struct Layout {
     /// What to do about an index that is beyond its limit, where the limits are a shape that somebody stated rather than what the
     /// machine can hold.
     pub(crate) larger: Option<&'static str>,
-    /// What stands behind the indices.
+    /// What follows the indices.
     pub(crate) values: Values,
     /// What begins a comment.
     pub(crate) comment: u8,
@@ -48,7 +48,7 @@ pub(crate) struct Layout {
     pub(crate) chunk_bytes: usize,
 }
 
-/// What stands behind the indices of a line.
+/// What follows the indices of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Values {
     /// Any number.

@@ -20,7 +20,7 @@ const TYPES: &[(&str, &str)] = &[
     ("f64", "double"),
 ];
 
-/// The functions that were asked for, with their names: each stands behind those that it calls.
+/// The functions that were asked for, with their names: each comes after those that it calls.
 #[derive(Default)]
 pub(super) struct Helpers {
     functions: Vec<(String, String)>,
