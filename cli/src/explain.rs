@@ -9,13 +9,14 @@ use crate::output;
 use crate::planning::{self, PlanArguments};
 use crate::predicted::{self, predictions};
 use crate::progress::Progress;
-use crate::run::{Given, load, of_backend, open, read, refuse};
+use crate::run::{Given, load, of_backend, of_ranks, open, ranks_as_json, read, refuse, table_of_ranks};
 use crate::settings;
 use crate::source::Source;
 use crate::standalone::for_device;
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 use spc::cuda::model::Predictions;
+use spc::distribute::{Machine, Problem};
 use spc::execute::{Backend, Chain, Program, ProgramOptions, Tier, with_stack_for};
 use spc_compiler::concrete;
 use spc_compiler::diagnostics::{self, Code};
@@ -66,6 +67,9 @@ pub(crate) struct Explain {
     repeat: NonZeroUsize,
     #[command(flatten)]
     plan: PlanArguments,
+    /// With inputs: how so many ranks would share out the entries, or an index, and what they would send in each run
+    #[arg(long, value_name = "N", requires = "inputs", conflicts_with = "counters")]
+    ranks: Option<NonZeroUsize>,
     /// With `--target cuda` and inputs: run the kernel on the processor, and count what a GPU would do, access by access
     #[arg(long, requires = "inputs")]
     counters: bool,
@@ -99,6 +103,9 @@ impl Explain {
             deterministic: self.deterministic,
             plan: self.plan,
         };
+        if let Some(ranks) = self.ranks {
+            return asked.ranks(source.single()?, given, &source, ranks.get());
+        }
         if self.counters {
             return asked.counters(source.single()?, given, &source, &predictions(&self.model)?);
         }
@@ -160,6 +167,29 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
+    /// Prints how so many ranks can share out a kernel's data, and what they would send.
+    fn ranks(
+        &self,
+        kernel: &notation::Kernel,
+        given: Vec<Given>,
+        source: &Source,
+        ranks: usize,
+    ) -> Result<(), Failure> {
+        let progress = Progress::new("reading");
+        let operands = read(kernel, given, &progress)?;
+        progress.step("placing");
+        let because = |error| of_ranks(error, kernel, source);
+        let options = ProgramOptions { deterministic: self.deterministic, ..ProgramOptions::default() };
+        let problem = Problem::new(kernel, operands, self.dimensions, &options).map_err(because)?;
+        let plans = problem.plans(ranks, Machine::default()).map_err(because)?;
+        drop(progress);
+        if settings::json() {
+            let placements: Vec<Value> = plans.iter().map(ranks_as_json).collect();
+            return output::print_json(json!({ "explanation": table_of_ranks(&plans), "placements": placements }));
+        }
+        output::print(&table_of_ranks(&plans))
+    }
+
     /// Runs a kernel by a model of a GPU, and prints what that counts and predicts.
     fn counters(
         &self,

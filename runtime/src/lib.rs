@@ -267,6 +267,8 @@ pub mod complex;
 pub mod cuda;
 #[cfg(feature = "decompose")]
 pub mod decompose;
+#[cfg(feature = "compile")]
+pub mod distribute;
 #[cfg_attr(not(feature = "compile"), allow(dead_code, reason = "some is for kernels that are compiled at run time"))]
 pub mod execute;
 mod fault;

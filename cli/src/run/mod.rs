@@ -3,6 +3,7 @@
 mod defaults;
 mod inputs;
 mod outputs;
+mod ranks;
 mod report;
 
 use crate::arguments::{KernelArguments, NamedFile, dimension, named_file};
@@ -17,6 +18,7 @@ use report::Report;
 
 pub(crate) use defaults::{default_format, load};
 pub(crate) use inputs::{Given, literal, notes, of_file, open, read, without_shape};
+pub(crate) use ranks::{failure as of_ranks, of_plan as ranks_as_json, table as table_of_ranks};
 pub(crate) use report::{number, on_one_line};
 use spc::execute::{Backend, Error, Program, ProgramError, ProgramOptions, StreamOptions};
 use spc::tensor::{Duplicates, InvalidTensor, PackError};
@@ -66,6 +68,13 @@ pub(crate) struct Run {
     /// Cut parts where positions of this level begin, counted from 1: sums below them are made in one piece
     #[arg(long, value_name = "LEVEL", requires = "stream")]
     whole: Option<NonZeroUsize>,
+    /// Run on so many ranks, which are threads here and exchange what they need; `spc explain --ranks` says what they would send
+    #[arg(long, value_name = "N", conflicts_with_all = ["stream", "show_code", "repeat"])]
+    ranks: Option<NonZeroUsize>,
+    /// With `--ranks`, what is shared out: `X` for equal shares of the entries of `X`, `X:4x2x1` for a grid over its modes, `i` for the
+    /// range of an index; what costs least if not given
+    #[arg(long, value_name = "WHAT", requires = "ranks")]
+    distribute: Option<String>,
     /// Leave alone what `spc bench --tune` has found for such a kernel
     #[arg(long)]
     untuned: bool,
@@ -139,6 +148,9 @@ impl Run {
         let start = Instant::now();
         let operands = read(kernel, given, &progress)?;
         let read_time = start.elapsed();
+        if let Some(ranks) = self.ranks {
+            return self.on_ranks(ranks.get(), (kernel, &source), operands, &destinations, progress);
+        }
         progress.step("packing and compiling");
         let program = Program::new(kernel, operands, &self.dimensions, &options)
             .map_err(|error| refuse(error, kernel, &source))?;

@@ -271,7 +271,7 @@ impl Report<'_> {
 }
 
 /// A result: its shape, its first entries, and the sum of all.
-fn result(text: &mut String, name: &str, tensor: &AnyTensor, format: &str) {
+pub(super) fn result(text: &mut String, name: &str, tensor: &AnyTensor, format: &str) {
     if tensor.order() == 0 {
         _ = writeln!(text, "{name} = {}", value(tensor, 0));
         return;
@@ -304,13 +304,13 @@ fn value(tensor: &AnyTensor, position: usize) -> String {
 
 /// The sum of the stored values.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Checksum {
+pub(super) enum Checksum {
     Real(f64),
     Complex(c64),
 }
 
 impl Checksum {
-    fn of(tensor: &AnyTensor) -> Self {
+    pub(super) fn of(tensor: &AnyTensor) -> Self {
         let values = tensor.values();
         let value = |position| match tensor.element().is_complex() {
             true => Checksum::Complex(values.get_c64(position)),
@@ -340,7 +340,7 @@ impl Checksum {
     }
 
     /// A number; of complex numbers, a list of both parts.
-    fn json(self) -> Value {
+    pub(super) fn json(self) -> Value {
         match self {
             Checksum::Real(value) => number(value),
             Checksum::Complex(value) => json!([number(value.re), number(value.im)]),

@@ -196,6 +196,31 @@ fn without_a_compiler_machine_code_is_made() {
 
 /// The best distances after each step, until nothing changes: from node 1 over the edges 1→2, 2→3, 3→4 and a dear one from 1 to 3.
 #[test]
+fn ranks_give_what_one_gives() {
+    let place = Place::new().with("x.tns", "1 1 1 2\n1 2 3 -1\n2 3 1 4\n3 1 2 3\n3 3 3 1\n4 2 2 5\n");
+    let inputs = ["-i", "X=x.tns", "-i", "B=ones", "-i", "C=ones", "--dim", "r=3"];
+    let text = "A(i,r) = X(i,j,k) * B(j,r) * C(k,r)";
+    let run =
+        |more: &[&'static str]| place.prints(&[&["run", text, "-q", "--threads", "1"], &inputs[..], more].concat());
+    let result = |text: &str| text.split("\nrun ").next().unwrap().split("\ndistribute ").next().unwrap().to_owned();
+    let one = result(&run(&[]));
+    assert!(one.contains("sum of all: 42"), "{one}");
+    for distribute in ["X", "i", "r", "X:2x1x2", "X:1x4x1"] {
+        let several = run(&["--ranks", "4", "--distribute", distribute]);
+        assert_eq!(result(&several), one, "{distribute}");
+        assert_has(&several, &[&format!("distribute {distribute} over 4 ranks: ")]);
+    }
+    let json = place.json(&[&["run", text, "--json", "--ranks", "3"], &inputs[..]].concat());
+    assert_eq!(json["outputs"]["A"]["checksum"], 42.0);
+    let counted = place.json(&[&["explain", text, "--json", "--ranks", "3"], &inputs[..]].concat());
+    assert_eq!(counted["placements"][0]["bytes"], json["sent_bytes"]);
+    let refuses =
+        |distribute| place.refuses(&[&["run", text, "--ranks", "4", "--distribute", distribute], &inputs[..]].concat());
+    assert_has(&refuses("X:2x2"), &["a grid over 2 modes of a tensor that has 3", "1 where it is not cut"]);
+    assert_has(&refuses("j"), &["`j` is no index of the result", "`i`, `r`"]);
+}
+
+#[test]
 fn steps_of_shortest_paths() {
     let file = examples().join("shortest_paths.ti");
     let mut distances = "1 0\n2 inf\n3 inf\n4 inf\n".to_owned();

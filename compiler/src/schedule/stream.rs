@@ -22,6 +22,8 @@ pub struct Stream {
     pub tensor: String,
     /// How many parts.
     pub parts: u64,
+    /// What results of parts are combined by.
+    pub operator: ReduceOperator,
     /// What makes one result of two: results so far, and those of a part.
     pub combine: notation::Kernel,
 }
@@ -80,7 +82,8 @@ pub fn stream(kernel: &notation::Kernel, tensor: &str, parts: u64) -> Result<Str
         (message, reason.help.to_owned())
     };
     of.check(operator).map_err(unequal)?;
-    Ok(Stream { tensor: tensor.to_owned(), parts, combine: combination(kernel, &statement.target, operator) })
+    let combine = combination(kernel, &statement.target, operator);
+    Ok(Stream { tensor: tensor.to_owned(), parts, operator, combine })
 }
 
 /// Why a result is not made of those of parts.

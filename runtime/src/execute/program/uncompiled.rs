@@ -10,6 +10,7 @@ use crate::execute::stack::with_stack_for;
 use crate::execute::tuned::{self, Sizes};
 use crate::execute::{Backend, Chain, Copied, Kernel, Prepared, ProgramError, Streamed};
 use crate::tensor::AnyTensor;
+use spc_compiler::concrete::{self, TensorKind};
 use spc_compiler::notation;
 use spc_compiler::plan::{Facts, Planned};
 use spc_compiler::schedule;
@@ -44,6 +45,8 @@ pub struct Uncompiled {
     dimensions: Vec<(String, usize)>,
     assumed: Vec<AssumedExtent>,
     sizes: Sizes,
+    /// The extent of each of the kernel's extents.
+    extents: Vec<usize>,
     planned: Option<(Planned, Facts)>,
     plan_time: Duration,
     tuned: Option<Schedule>,
@@ -69,6 +72,23 @@ impl Uncompiled {
     /// The bytes of its inputs, also of those that other programs share.
     pub fn input_bytes(&self) -> usize {
         self.inputs.iter().flat_map(AnyTensor::arrays).map(<[u8]>::len).sum()
+    }
+
+    /// The inputs by name, in the formats that the kernel declares.
+    pub(crate) fn named_inputs(&self) -> impl Iterator<Item = (&str, &AnyTensor)> {
+        let inputs = self.concrete.interface.tensors.iter().filter(|tensor| tensor.kind == TensorKind::Input);
+        inputs.map(|tensor| tensor.name.as_str()).zip(&self.inputs)
+    }
+
+    /// The shape of each input and result, by name.
+    pub(crate) fn shapes(&self) -> impl Iterator<Item = (String, Vec<usize>)> + '_ {
+        let shape = |tensor: &concrete::Tensor| tensor.extents.iter().map(|&extent| self.extents[extent]).collect();
+        self.concrete.interface.tensors.iter().map(move |tensor| (tensor.name.clone(), shape(tensor)))
+    }
+
+    /// Extents that no input determines, by name.
+    pub(crate) fn dimensions(&self) -> &[(String, usize)] {
+        &self.dimensions
     }
 
     /// Compiles the kernels.
@@ -205,6 +225,7 @@ impl Uncompiled {
             dimensions,
             assumed,
             sizes,
+            extents,
             planned,
             plan_time,
             tuned,

@@ -1,0 +1,98 @@
+//! Entries as columns of indices and bytes: what ranks send to each other, whatever the element type is.
+
+use crate::execute::Entries;
+use crate::tensor::{AnyTensor, Coordinates, Element, Indices, InvalidTensor, LevelArrays, Values};
+use crate::with_element;
+use spc_compiler::format::Format;
+use spc_compiler::ir::ElementType;
+
+/// Entries of any element type.
+#[derive(Debug, Clone)]
+pub(super) struct Listed {
+    pub(super) shape: Vec<usize>,
+    pub(super) element: ElementType,
+    /// The indices of each mode.
+    pub(super) indices: Vec<Vec<u64>>,
+    /// The bytes of the values.
+    pub(super) values: Vec<u8>,
+}
+
+impl Listed {
+    /// No entries.
+    pub(super) fn empty(shape: Vec<usize>, element: ElementType) -> Self {
+        let indices = vec![Vec::new(); shape.len()];
+        Self { shape, element, indices, values: Vec::new() }
+    }
+
+    /// The entries of a tensor, in the order in which they are stored; those that are not `left_out`.
+    pub(super) fn of(tensor: &AnyTensor, left_out: Option<&[u8]>) -> Self {
+        let width = tensor.element().bytes();
+        let bytes = tensor.values().as_bytes();
+        let mut listed = Self::empty(tensor.shape().to_vec(), tensor.element());
+        tensor.for_each_position(|index, position| {
+            let value = &bytes[position * width..(position + 1) * width];
+            if left_out != Some(value) {
+                listed.push(index.iter().map(|&index| index as u64), value);
+            }
+        });
+        listed
+    }
+
+    pub(super) fn push(&mut self, index: impl IntoIterator<Item = u64>, value: &[u8]) {
+        self.indices.iter_mut().zip(index).for_each(|(column, index)| column.push(index));
+        self.values.extend_from_slice(value);
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.values.len() / self.element.bytes()
+    }
+
+    pub(super) fn value(&self, entry: usize) -> &[u8] {
+        let width = self.element.bytes();
+        &self.values[entry * width..(entry + 1) * width]
+    }
+
+    pub(super) fn index(&self, entry: usize) -> impl Iterator<Item = u64> + '_ {
+        self.indices.iter().map(move |column| column[entry])
+    }
+
+    /// Puts an entry behind others in a message: its index, and its value.
+    pub(super) fn write(&self, entry: usize, message: &mut Vec<u8>) {
+        self.index(entry).for_each(|index| message.extend_from_slice(&index.to_le_bytes()));
+        message.extend_from_slice(self.value(entry));
+    }
+
+    /// Takes all entries of a message.
+    pub(super) fn read(&mut self, message: &[u8]) {
+        let order = self.shape.len();
+        for entry in message.chunks_exact(8 * order + self.element.bytes()) {
+            let (index, value) = entry.split_at(8 * order);
+            let numbers = index.chunks_exact(8).map(|bytes| u64::from_le_bytes(bytes.try_into().expect("eight bytes")));
+            self.push(numbers, value);
+        }
+    }
+
+    /// As entries of their type.
+    pub(super) fn entries(self) -> Entries {
+        let columns = self.indices.into_iter().zip(&self.shape).map(|(column, &extent)| match u32::try_from(extent) {
+            Ok(_) => Indices::U32(column.into_iter().map(|index| index as u32).collect()),
+            Err(_) => Indices::U64(column),
+        });
+        let (indices, shape) = (columns.collect(), self.shape.clone());
+        with_element!(self.element, |T| {
+            Coordinates { shape, shape_is_stated: true, indices, values: from_bytes::<T>(&self.values) }.into()
+        })
+    }
+}
+
+/// Values that were sent as bytes.
+pub(super) fn from_bytes<T: Element + bytemuck::CheckedBitPattern>(bytes: &[u8]) -> Vec<T> {
+    bytes.chunks_exact(size_of::<T>()).map(bytemuck::checked::pod_read_unaligned).collect()
+}
+
+/// A dense tensor, row by row, of values as bytes.
+pub(super) fn dense(shape: Vec<usize>, element: ElementType, bytes: &[u8]) -> Result<AnyTensor, InvalidTensor> {
+    let values: Values = with_element!(element, |T| from_bytes::<T>(bytes).into());
+    let order = shape.len();
+    AnyTensor::from_parts(shape, Format::dense(order), vec![LevelArrays::NONE; order], values)
+}

@@ -1,0 +1,202 @@
+//! Which rank has which entries.
+
+use super::listed::Listed;
+use std::fmt;
+use std::ops::Range;
+
+/// How entries of a tensor, or the range of an index, are shared out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Placement {
+    /// Equal numbers of a tensor's entries in the order in which they are stored: no rank has more work than another.
+    Shares {
+        /// The tensor.
+        tensor: String,
+    },
+    /// So many parts of each mode of a tensor, a rank for each cell: ranks of one part of a mode share rows of what has that mode. Parts
+    /// have about equal numbers of entries.
+    Grid {
+        /// The tensor.
+        tensor: String,
+        /// The parts of each mode.
+        parts: Vec<usize>,
+    },
+    /// Parts of the range of an index of the result, of about equal numbers of entries.
+    Range {
+        /// The index.
+        index: String,
+    },
+}
+
+impl fmt::Display for Placement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Placement::Shares { tensor } => write!(f, "{tensor}"),
+            Placement::Grid { tensor, parts } => {
+                let parts: Vec<String> = parts.iter().map(usize::to_string).collect();
+                write!(f, "{tensor}:{}", parts.join("x"))
+            }
+            Placement::Range { index } => write!(f, "{index}"),
+        }
+    }
+}
+
+impl Placement {
+    /// A placement as it is written: `X` for equal shares of the entries of `X`, `X:4x2x1` for a grid over its modes, `i` for the range of
+    /// an index.
+    ///
+    /// # Errors
+    /// When a grid is not written so.
+    pub fn parse(text: &str, is_tensor: &dyn Fn(&str) -> bool) -> Result<Self, String> {
+        let Some((tensor, parts)) = text.split_once(':') else {
+            let name = text.to_owned();
+            return Ok(if is_tensor(text) {
+                Placement::Shares { tensor: name }
+            } else {
+                Placement::Range { index: name }
+            });
+        };
+        let number = |part: &str| part.parse::<usize>().ok().filter(|parts| *parts > 0);
+        let parts: Option<Vec<usize>> = parts.split('x').map(number).collect();
+        let parts =
+            parts.ok_or_else(|| format!("`{text}` is no grid: write the parts of each mode, as in `X:4x2x1`"))?;
+        Ok(Placement::Grid { tensor: tensor.to_owned(), parts })
+    }
+}
+
+/// The rank of each entry, by equal shares.
+pub(super) fn shares(entries: usize, ranks: usize) -> Vec<u32> {
+    let mut of_entries = Vec::with_capacity(entries);
+    for rank in 0..ranks {
+        of_entries.resize(cut(entries, ranks, rank + 1), rank as u32);
+    }
+    of_entries
+}
+
+/// Where a part of a whole begins, of so many that are as equal as can be.
+pub(super) fn cut(whole: usize, parts: usize, part: usize) -> usize {
+    (whole as u128 * part as u128 / parts as u128) as usize
+}
+
+/// The rank of each entry, by a grid over modes. Cells count with the last mode first.
+pub(super) fn grid(entries: &Listed, parts: &[usize]) -> Vec<u32> {
+    let mut of_entries = vec![0u32; entries.len()];
+    for (mode, &parts) in parts.iter().enumerate() {
+        let mut weights = vec![0u32; entries.shape[mode]];
+        entries.indices[mode].iter().for_each(|&index| weights[index as usize] += 1);
+        let part = part_of_each(&weights, parts);
+        for (rank, &index) in of_entries.iter_mut().zip(&entries.indices[mode]) {
+            *rank = *rank * parts as u32 + part[index as usize];
+        }
+    }
+    of_entries
+}
+
+/// The part of each coordinate, where parts are ranges of about equal weight.
+fn part_of_each(weights: &[u32], parts: usize) -> Vec<u32> {
+    let mut of_each = vec![0; weights.len()];
+    for (part, range) in ranges(weights, parts).into_iter().enumerate() {
+        of_each[range].fill(part as u32);
+    }
+    of_each
+}
+
+/// Ranges of coordinates that are about equal in weight, and where nothing has weight, in length.
+pub(super) fn ranges(weights: &[u32], parts: usize) -> Vec<Range<usize>> {
+    let total: u64 = weights.iter().map(|&weight| u64::from(weight)).sum();
+    if total == 0 {
+        return (0..parts).map(|part| cut(weights.len(), parts, part)..cut(weights.len(), parts, part + 1)).collect();
+    }
+    let mut all = Vec::with_capacity(parts);
+    let (mut begin, mut left) = (0, total);
+    for part in 0..parts {
+        let wanted = left.div_ceil((parts - part) as u64);
+        let (mut end, mut taken) = (begin, 0);
+        while end < weights.len() && (taken < wanted || part + 1 == parts) {
+            let next = u64::from(weights[end]);
+            // The nearer of both ends.
+            if part + 1 < parts && taken > 0 && taken + next > wanted && taken + next - wanted > wanted - taken {
+                break;
+            }
+            taken += next;
+            end += 1;
+        }
+        all.push(begin..end);
+        (begin, left) = (end, left - taken);
+    }
+    all
+}
+
+/// The grids of so many ranks over modes of these extents: along one mode, and the one whose parts come nearest to cubes.
+pub(super) fn grids(shape: &[usize], ranks: usize) -> Vec<Vec<usize>> {
+    let along = |mode: usize| {
+        let mut parts = vec![1; shape.len()];
+        parts[mode] = ranks;
+        parts
+    };
+    let mut all: Vec<Vec<usize>> = (0..shape.len()).map(along).collect();
+    let mut parts = vec![1; shape.len()];
+    for factor in prime_factors(ranks) {
+        let longest = (0..shape.len()).max_by_key(|&mode| shape[mode] / parts[mode]);
+        if let Some(longest) = longest {
+            parts[longest] *= factor;
+        }
+    }
+    if !all.contains(&parts) && !shape.is_empty() {
+        all.push(parts);
+    }
+    all
+}
+
+/// The prime factors of a number, the largest first.
+fn prime_factors(mut number: usize) -> Vec<usize> {
+    let mut factors = Vec::new();
+    let mut factor = 2;
+    while factor * factor <= number {
+        while number.is_multiple_of(factor) {
+            factors.push(factor);
+            number /= factor;
+        }
+        factor += 1;
+    }
+    if number > 1 {
+        factors.push(number);
+    }
+    factors.reverse();
+    factors
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_equal() {
+        assert_eq!(shares(7, 3), [0, 0, 1, 1, 2, 2, 2]);
+        assert_eq!(shares(2, 4), [1, 3]);
+        assert_eq!(shares(0, 4), [0u32; 0]);
+    }
+
+    #[test]
+    fn ranges_are_of_equal_weight() {
+        assert_eq!(ranges(&[4, 0, 0, 1, 1, 1, 1], 2), [0..3, 3..7]);
+        assert_eq!(ranges(&[1, 9, 1, 1], 2), [0..2, 2..4]);
+        assert_eq!(ranges(&[0, 0, 0, 0], 2), [0..2, 2..4]);
+        assert_eq!(ranges(&[5], 3), [0..1, 1..1, 1..1]);
+        assert_eq!(ranges(&[], 2), [0..0, 0..0]);
+    }
+
+    #[test]
+    fn grids_follow_the_longest_modes() {
+        assert_eq!(grids(&[100, 10, 10], 6), [[6, 1, 1], [1, 6, 1], [1, 1, 6]]);
+        assert_eq!(grids(&[100, 100], 16).last().unwrap(), &[4, 4]);
+        assert_eq!(grids(&[1000, 300, 2], 64).last().unwrap(), &[16, 4, 1]);
+    }
+
+    #[test]
+    fn placements_are_read_as_they_are_shown() {
+        for text in ["X", "X:4x2x1", "i"] {
+            assert_eq!(Placement::parse(text, &|name| name == "X").unwrap().to_string(), text);
+        }
+        assert!(Placement::parse("X:4x0", &|_| true).is_err());
+    }
+}

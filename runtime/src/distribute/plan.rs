@@ -1,0 +1,393 @@
+//! Who has which rows, and what is sent: the same plan on every rank, made of the coordinates alone.
+
+use super::listed::Listed;
+use super::placement::{Placement, cut, grid, ranges, shares};
+use super::problem::Problem;
+use super::{DistributeError, Renumbered};
+use spc_compiler::notation::Role;
+use spc_compiler::schedule::{Distribution, Shared, distribution};
+use std::fmt;
+use std::ops::Range;
+
+/// How a kernel runs on so many ranks.
+#[derive(Debug)]
+pub struct Plan {
+    pub(super) placement: Placement,
+    pub(super) ranks: usize,
+    pub(super) distribution: Distribution,
+    /// For each renumbered index: who needs which coordinate, and who owns it.
+    pub(super) rows: Vec<Rows>,
+    /// The shared tensor's entries by rank.
+    pub(super) entries: Option<ByRank>,
+    /// What each rank has to do.
+    counts: Vec<Counts>,
+    /// The bytes of operands that every rank has as a whole.
+    replicated: u64,
+}
+
+/// Entries of a tensor, those of one rank after those of another.
+#[derive(Debug)]
+pub(super) struct ByRank {
+    /// Which input.
+    pub(super) tensor: String,
+    pub(super) order: Vec<u32>,
+    pub(super) begin: Vec<usize>,
+}
+
+impl ByRank {
+    fn of(tensor: &str, rank_of: &[u32], ranks: usize) -> Self {
+        let mut begin = vec![0usize; ranks + 1];
+        rank_of.iter().for_each(|&rank| begin[rank as usize + 1] += 1);
+        (0..ranks).for_each(|rank| begin[rank + 1] += begin[rank]);
+        let mut next = begin.clone();
+        let mut order = vec![0u32; rank_of.len()];
+        for (entry, &rank) in rank_of.iter().enumerate() {
+            order[next[rank as usize]] = entry as u32;
+            next[rank as usize] += 1;
+        }
+        Self { tensor: tensor.to_owned(), order, begin }
+    }
+
+    pub(super) fn of_rank(&self, rank: usize) -> &[u32] {
+        &self.order[self.begin[rank]..self.begin[rank + 1]]
+    }
+}
+
+/// The coordinates of a renumbered index: the ranks that need each, and the one that owns what belongs to it.
+#[derive(Debug)]
+pub(super) struct Rows {
+    pub(super) extent: usize,
+    /// The ranks that need a coordinate, ascending, are those from `begin[coordinate]` on.
+    begin: Vec<usize>,
+    users: Vec<u32>,
+    pub(super) owner: Vec<u32>,
+}
+
+impl Rows {
+    /// Of pairs of a coordinate and a rank. The owner is the rank among those that need a coordinate that has least to send so far; of what
+    /// nobody needs, ranks own equal parts.
+    fn of(extent: usize, mut pairs: Vec<(u64, u32)>, ranks: usize) -> Self {
+        pairs.sort_unstable();
+        pairs.dedup();
+        let mut begin = vec![0usize; extent + 1];
+        pairs.iter().for_each(|(coordinate, _)| begin[*coordinate as usize + 1] += 1);
+        (0..extent).for_each(|coordinate| begin[coordinate + 1] += begin[coordinate]);
+        let users: Vec<u32> = pairs.into_iter().map(|(_, rank)| rank).collect();
+        let mut sends = vec![0u64; ranks];
+        let mut owner = Vec::with_capacity(extent);
+        for coordinate in 0..extent {
+            let users = &users[begin[coordinate]..begin[coordinate + 1]];
+            let least = users.iter().copied().min_by_key(|&rank| (sends[rank as usize], rank));
+            owner.push(least.unwrap_or_else(|| (coordinate as u128 * ranks as u128 / extent as u128) as u32));
+            if let Some(least) = least {
+                sends[least as usize] += users.len() as u64 - 1;
+            }
+        }
+        Self { extent, begin, users, owner }
+    }
+
+    /// Of ranges, each needed and owned by one rank.
+    fn of_ranges(extent: usize, ranges: &[Range<usize>]) -> Self {
+        let mut owner = vec![0u32; extent];
+        for (rank, range) in ranges.iter().enumerate() {
+            owner[range.clone()].fill(rank as u32);
+        }
+        Self { extent, begin: (0..=extent).collect(), users: owner.clone(), owner }
+    }
+
+    /// The ranks that need a coordinate.
+    pub(super) fn users(&self, coordinate: usize) -> &[u32] {
+        &self.users[self.begin[coordinate]..self.begin[coordinate + 1]]
+    }
+
+    /// The coordinates that a rank needs, ascending.
+    pub(super) fn needed(&self, rank: usize) -> Vec<u64> {
+        let is_needed = |coordinate: &usize| self.users(*coordinate).binary_search(&(rank as u32)).is_ok();
+        (0..self.extent).filter(is_needed).map(|coordinate| coordinate as u64).collect()
+    }
+
+    /// The coordinates that a rank owns, ascending.
+    pub(super) fn owned(&self, rank: usize) -> Vec<u64> {
+        let own = self.owner.iter().enumerate().filter(|(_, owner)| **owner as usize == rank);
+        own.map(|(coordinate, _)| coordinate as u64).collect()
+    }
+}
+
+/// What one rank has to do in a run, as it follows from the plan. Entries of sparse results are known only when they are computed, and are
+/// not among it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Stored entries of the shared tensor.
+    pub entries: u64,
+    /// Bytes of operands that it sends to others.
+    pub sent: u64,
+    /// Bytes of operands that it takes from others.
+    pub taken: u64,
+    /// Bytes of results that it sends to their owners.
+    pub results_sent: u64,
+    /// Bytes of results that it takes from others.
+    pub results_taken: u64,
+    /// Messages that it sends.
+    pub messages: u64,
+}
+
+/// What a plan costs, by a simple model.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Machine {
+    /// Seconds for an entry of the shared tensor.
+    pub entry: f64,
+    /// Bytes in a second, in each direction.
+    pub bandwidth: f64,
+    /// Seconds for a message.
+    pub latency: f64,
+}
+
+impl Default for Machine {
+    /// 10 ns an entry, 10 GB/s, 2 µs a message.
+    fn default() -> Self {
+        Self { entry: 10e-9, bandwidth: 10e9, latency: 2e-6 }
+    }
+}
+
+/// What all ranks together have to do.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Summary {
+    /// Bytes that are sent in one run, all ranks together.
+    pub bytes: u64,
+    /// The most that one rank sends or takes.
+    pub most_bytes: u64,
+    /// Messages, all ranks together.
+    pub messages: u64,
+    /// The entries of the rank that has most, over the mean.
+    pub imbalance: f64,
+    /// Seconds, by the model.
+    pub time: f64,
+    /// Bytes of operands that every rank has as a whole; they are not sent.
+    pub replicated: u64,
+}
+
+impl Plan {
+    /// See [`Problem::plan`].
+    pub(super) fn of(problem: &Problem, placement: &Placement, ranks: usize) -> Result<Self, DistributeError> {
+        let shared = match placement {
+            Placement::Shares { tensor } | Placement::Grid { tensor, .. } => Shared::Entries(tensor.clone()),
+            Placement::Range { index } => Shared::Range(index.clone()),
+        };
+        let distribution =
+            distribution(&problem.kernel, &shared).map_err(|(what, help)| DistributeError::Refused { what, help })?;
+        let extents = problem.extents_of(&distribution)?;
+        let (rows, entries) = match placement {
+            Placement::Range { .. } => (vec![Rows::of_ranges(extents[0], &problem.ranges(&distribution, ranks))], None),
+            Placement::Shares { tensor } | Placement::Grid { tensor, .. } => {
+                let listed = problem.listed(tensor);
+                let rank_of = match placement {
+                    Placement::Grid { parts, .. } => {
+                        check_grid(parts, listed, ranks)?;
+                        grid(listed, parts)
+                    }
+                    _ => shares(listed.len(), ranks),
+                };
+                let place = problem.place(tensor);
+                let rows = (0..distribution.indices.len()).map(|index| {
+                    let modes =
+                        (0..listed.indices.len()).filter(|&mode| distribution.modes[place][mode] == Some(index));
+                    let pairs =
+                        modes.flat_map(|mode| listed.indices[mode].iter().copied().zip(rank_of.iter().copied()));
+                    Rows::of(extents[index], pairs.collect(), ranks)
+                });
+                (rows.collect(), Some(ByRank::of(tensor, &rank_of, ranks)))
+            }
+        };
+        let mut plan = Self {
+            placement: placement.clone(),
+            ranks,
+            distribution,
+            rows,
+            entries,
+            counts: Vec::new(),
+            replicated: 0,
+        };
+        plan.count(problem);
+        Ok(plan)
+    }
+
+    /// How the entries or the range are shared out.
+    pub fn placement(&self) -> &Placement {
+        &self.placement
+    }
+
+    /// So many ranks.
+    pub fn ranks(&self) -> usize {
+        self.ranks
+    }
+
+    /// The indices of which a rank has only what it needs.
+    pub fn renumbered(&self) -> &[Renumbered] {
+        &self.distribution.indices
+    }
+
+    /// What each rank has to do.
+    pub fn counts(&self) -> &[Counts] {
+        &self.counts
+    }
+
+    /// What all ranks together have to do, on such a machine.
+    pub fn summary(&self, machine: Machine) -> Summary {
+        let bytes = self.counts.iter().map(|counts| counts.sent + counts.results_sent).sum();
+        let of_rank = |counts: &Counts| (counts.sent + counts.results_sent).max(counts.taken + counts.results_taken);
+        let most_bytes = self.counts.iter().map(of_rank).max().unwrap_or(0);
+        let messages: u64 = self.counts.iter().map(|counts| counts.messages).sum();
+        let most_messages = self.counts.iter().map(|counts| counts.messages).max().unwrap_or(0);
+        let most = self.counts.iter().map(|counts| counts.entries).max().unwrap_or(0);
+        let entries: u64 = self.counts.iter().map(|counts| counts.entries).sum();
+        let mean = entries as f64 / self.ranks as f64;
+        Summary {
+            bytes,
+            most_bytes,
+            messages,
+            imbalance: if entries == 0 { 1.0 } else { most as f64 / mean },
+            time: most as f64 * machine.entry
+                + most_bytes as f64 / machine.bandwidth
+                + most_messages as f64 * machine.latency,
+            replicated: self.replicated,
+        }
+    }
+
+    /// The first renumbered mode of a tensor, by its place in the kernel, and its index.
+    pub(super) fn cut(&self, tensor: usize) -> Option<(usize, usize)> {
+        let modes = self.distribution.modes[tensor].iter().enumerate();
+        modes.into_iter().find_map(|(mode, index)| index.map(|index| (mode, index)))
+    }
+
+    /// Whether a dense result comes together row by row.
+    pub(super) fn has_rows(&self, problem: &Problem, tensor: usize) -> bool {
+        let modes = self.distribution.modes[tensor].iter().flatten().count();
+        modes == 1 && problem.kernel.tensors[tensor].format.is_dense()
+    }
+
+    /// Whether entries of an operand are sent: those of the shared one lie where they are needed.
+    pub(super) fn is_sent(&self, tensor: usize, name: &str) -> bool {
+        self.cut(tensor).is_some() && self.entries.as_ref().is_none_or(|entries| entries.tensor != name)
+    }
+
+    fn count(&mut self, problem: &Problem) {
+        let mut counts = vec![Counts::default(); self.ranks];
+        let mut talks = vec![std::collections::BTreeSet::new(); self.ranks];
+        let mut talks_of_results = talks.clone();
+        match &self.entries {
+            Some(entries) => {
+                let of_rank = |rank: usize| (entries.begin[rank + 1] - entries.begin[rank]) as u64;
+                counts.iter_mut().enumerate().for_each(|(rank, counts)| counts.entries = of_rank(rank));
+            }
+            None => {
+                for (place, tensor) in problem.inputs() {
+                    let Some((mode, _)) = self.cut(place) else { continue };
+                    if !problem.kernel.tensors[place].format.is_dense() {
+                        let owner = &self.rows[0].owner;
+                        let listed = problem.listed(&tensor.0);
+                        listed.indices[mode]
+                            .iter()
+                            .for_each(|&index| counts[owner[index as usize] as usize].entries += 1);
+                    }
+                }
+            }
+        }
+        for (place, (name, tensor)) in problem.inputs() {
+            let Some((mode, index)) = self.cut(place) else {
+                self.replicated += tensor.storage_bytes() as u64;
+                continue;
+            };
+            if !self.is_sent(place, name) {
+                continue;
+            }
+            let rows = &self.rows[index];
+            let mut send = |coordinate: usize, bytes: u64| {
+                let owner = rows.owner[coordinate];
+                for &user in rows.users(coordinate).iter().filter(|&&user| user != owner) {
+                    counts[owner as usize].sent += bytes;
+                    counts[user as usize].taken += bytes;
+                    talks[owner as usize].insert(user);
+                }
+            };
+            if problem.kernel.tensors[place].format.is_dense() {
+                let bytes = problem.row_bytes(tensor, mode);
+                if bytes > 0 {
+                    (0..rows.extent).for_each(|coordinate| send(coordinate, bytes));
+                }
+            } else {
+                let listed = problem.listed(name);
+                let bytes = (8 * listed.shape.len() + listed.element.bytes()) as u64;
+                listed.indices[mode].iter().for_each(|&coordinate| send(coordinate as usize, bytes));
+            }
+        }
+        for (place, tensor) in
+            problem.kernel.tensors.iter().enumerate().filter(|(_, tensor)| tensor.role == Role::Output)
+        {
+            let Some((mode, index)) = self.cut(place).filter(|_| self.has_rows(problem, place)) else { continue };
+            let shape = problem.shape(&tensor.name);
+            let bytes = (shape
+                .iter()
+                .enumerate()
+                .filter(|(other, _)| *other != mode)
+                .map(|(_, extent)| extent)
+                .product::<usize>()
+                * tensor.element.bytes()) as u64;
+            let rows = &self.rows[index];
+            if bytes == 0 {
+                continue;
+            }
+            for coordinate in 0..rows.extent {
+                let owner = rows.owner[coordinate];
+                for &user in rows.users(coordinate).iter().filter(|&&user| user != owner) {
+                    counts[user as usize].results_sent += bytes;
+                    counts[owner as usize].results_taken += bytes;
+                    talks_of_results[user as usize].insert(owner);
+                }
+            }
+        }
+        for (counts, (talks, of_results)) in counts.iter_mut().zip(talks.iter().zip(&talks_of_results)) {
+            counts.messages = (talks.len() + of_results.len()) as u64;
+        }
+        self.counts = counts;
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} on {} ranks", self.placement, self.ranks)
+    }
+}
+
+fn check_grid(parts: &[usize], listed: &Listed, ranks: usize) -> Result<(), DistributeError> {
+    let refuse = |what: String, help: &str| Err(DistributeError::Refused { what, help: help.to_owned() });
+    if parts.len() != listed.shape.len() {
+        let what = format!("a grid over {} modes of a tensor that has {}", parts.len(), listed.shape.len());
+        return refuse(what, "say the parts of each mode, 1 where it is not cut");
+    }
+    let cells = parts.iter().try_fold(1usize, |cells, &parts| cells.checked_mul(parts));
+    if cells != Some(ranks) {
+        return refuse(
+            format!("a grid of other than {ranks} cells"),
+            "each rank has one cell: the parts multiply to the ranks",
+        );
+    }
+    Ok(())
+}
+
+impl Problem {
+    /// The ranges of the one renumbered index, of about equal numbers of entries.
+    fn ranges(&self, distribution: &Distribution, ranks: usize) -> Vec<Range<usize>> {
+        let extent = self.extents_of(distribution).map_or(0, |extents| extents[0]);
+        let mut weights = vec![0u32; extent];
+        for (place, (name, _)) in self.inputs() {
+            let mode = distribution.modes[place].iter().position(Option::is_some);
+            if let Some(mode) = mode.filter(|_| !self.kernel.tensors[place].format.is_dense()) {
+                self.listed(name).indices[mode].iter().for_each(|&index| weights[index as usize] += 1);
+            }
+        }
+        match weights.iter().all(|&weight| weight == 0) {
+            true => (0..ranks).map(|rank| cut(extent, ranks, rank)..cut(extent, ranks, rank + 1)).collect(),
+            false => ranges(&weights, ranks),
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! A kernel with inputs, as every rank has it.
+
+use super::DistributeError;
+use super::listed::Listed;
+use super::placement::{Placement, grids};
+use super::plan::{Machine, Plan};
+use crate::execute::{Operand, Planning, ProgramOptions, Uncompiled};
+use crate::tensor::AnyTensor;
+use spc_compiler::format::Format;
+use spc_compiler::notation::{Kernel, Role};
+use spc_compiler::schedule::{Distribution, shared_input, shared_ranges};
+use std::collections::BTreeMap;
+
+/// A kernel and its inputs, to be run on many ranks.
+#[derive(Debug)]
+pub struct Problem {
+    pub(super) kernel: Kernel,
+    pub(super) options: ProgramOptions,
+    /// By name: dense ones row by row.
+    inputs: Vec<(String, AnyTensor)>,
+    /// The entries of those that are not dense.
+    listed: BTreeMap<String, Listed>,
+    /// Shapes of inputs and results.
+    shapes: BTreeMap<String, Vec<usize>>,
+    /// Extents that no input determines, by name.
+    pub(super) dimensions: Vec<(String, usize)>,
+}
+
+impl Problem {
+    /// Finds out the extents and brings the inputs into the declared formats.
+    ///
+    /// # Errors
+    /// As [`Uncompiled::new`].
+    pub fn new(
+        kernel: &Kernel,
+        inputs: Vec<(String, Operand)>,
+        dimensions: &[(String, usize)],
+        options: &ProgramOptions,
+    ) -> Result<Self, DistributeError> {
+        let options = ProgramOptions { plan: Planning::AsWritten, tuned: false, stream: None, ..options.clone() };
+        let whole = Uncompiled::new(kernel, inputs, dimensions, &options)?;
+        let mut listed = BTreeMap::new();
+        let mut inputs = Vec::new();
+        for (name, tensor) in whole.named_inputs() {
+            let dense = Format::dense(tensor.order());
+            if tensor.format().is_dense() {
+                inputs.push((
+                    name.to_owned(),
+                    tensor.convert(&dense).map_err(|source| DistributeError::pack(name, source))?,
+                ));
+            } else {
+                listed.insert(name.to_owned(), Listed::of(tensor, None));
+                inputs.push((name.to_owned(), tensor.clone()));
+            }
+        }
+        let shapes = whole.shapes().collect();
+        let dimensions = whole.dimensions().to_vec();
+        Ok(Self { kernel: kernel.clone(), options, inputs, listed, shapes, dimensions })
+    }
+
+    /// How entries, or a range, can be shared out among so many ranks: plans, the one that takes least time by the model first.
+    ///
+    /// # Errors
+    /// When the kernel can't be distributed.
+    pub fn plans(&self, ranks: usize, machine: Machine) -> Result<Vec<Plan>, DistributeError> {
+        let mut placements = Vec::new();
+        if let Some(tensor) = shared_input(&self.kernel) {
+            placements.push(Placement::Shares { tensor: tensor.clone() });
+            let all = grids(self.shape(&tensor), ranks);
+            placements.extend(all.into_iter().map(|parts| Placement::Grid { tensor: tensor.clone(), parts }));
+        }
+        placements.extend(shared_ranges(&self.kernel).into_iter().map(|index| Placement::Range { index }));
+        let mut plans =
+            placements.iter().map(|placement| self.plan(placement, ranks)).collect::<Result<Vec<_>, _>>()?;
+        if plans.is_empty() {
+            return Err(DistributeError::Refused {
+                what: format!("`{}` can't be distributed", self.kernel.name),
+                help: "each term must be nothing without an entry of one sparse input, or an index of the result stand alone for modes"
+                    .to_owned(),
+            });
+        }
+        plans.sort_by(|one, other| one.summary(machine).time.total_cmp(&other.summary(machine).time));
+        Ok(plans)
+    }
+
+    /// The plan of a placement.
+    ///
+    /// # Errors
+    /// When the kernel can't be distributed so.
+    ///
+    /// # Panics
+    /// When there is no rank.
+    pub fn plan(&self, placement: &Placement, ranks: usize) -> Result<Plan, DistributeError> {
+        assert!(ranks > 0, "there is at least one rank");
+        Plan::of(self, placement, ranks)
+    }
+
+    /// Whether this is the name of an input.
+    pub fn is_input(&self, name: &str) -> bool {
+        self.inputs.iter().any(|(input, _)| input == name)
+    }
+
+    /// The inputs, each with its place in the kernel.
+    pub(super) fn inputs(&self) -> impl Iterator<Item = (usize, &(String, AnyTensor))> {
+        self.inputs.iter().map(|input| (self.place(&input.0), input))
+    }
+
+    pub(super) fn place(&self, name: &str) -> usize {
+        let is_it = |tensor: &spc_compiler::notation::Tensor| tensor.name == name && tensor.role != Role::Temporary;
+        self.kernel.tensors.iter().position(is_it).expect("inputs and results are the kernel's")
+    }
+
+    pub(super) fn listed(&self, name: &str) -> &Listed {
+        &self.listed[name]
+    }
+
+    pub(super) fn shape(&self, name: &str) -> &[usize] {
+        &self.shapes[name]
+    }
+
+    /// The bytes of a dense tensor at one coordinate of a mode.
+    pub(super) fn row_bytes(&self, tensor: &AnyTensor, mode: usize) -> u64 {
+        let others = tensor.shape().iter().enumerate().filter(|(other, _)| *other != mode);
+        (others.map(|(_, extent)| extent).product::<usize>() * tensor.element().bytes()) as u64
+    }
+
+    /// The extents of renumbered indices.
+    pub(super) fn extents_of(&self, distribution: &Distribution) -> Result<Vec<usize>, DistributeError> {
+        let mut extents = vec![None; distribution.indices.len()];
+        for (tensor, modes) in self.kernel.tensors.iter().zip(&distribution.modes) {
+            let Some(shape) = self.shapes.get(&tensor.name) else { continue };
+            for (&extent, index) in shape.iter().zip(modes).filter_map(|(extent, index)| Some((extent, (*index)?))) {
+                extents[index] = Some(extent);
+            }
+        }
+        let name = |place: usize| distribution.indices[place].name.clone();
+        let extent = |(place, extent): (usize, Option<usize>)| {
+            extent.ok_or_else(|| {
+                crate::execute::ProgramError::from(crate::execute::Error::NoExtent { index: name(place) }).into()
+            })
+        };
+        extents.into_iter().enumerate().map(extent).collect()
+    }
+}

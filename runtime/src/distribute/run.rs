@@ -1,0 +1,528 @@
+//! One rank's part of a run: rows of operands come from their owners, the kernel runs on what the rank has, and rows of the result go to
+//! theirs.
+
+use super::DistributeError;
+use super::communicator::Communicator;
+use super::listed::{Listed, dense, from_bytes};
+use super::plan::{Plan, Rows};
+use super::problem::Problem;
+use crate::execute::{Backend, Chain, Operand, ProgramError, Streamed, Uncompiled};
+use crate::tensor::{AnyTensor, Duplicates, Element};
+use crate::with_element;
+use spc_compiler::concrete::Target;
+use spc_compiler::format::Format;
+use spc_compiler::ir::{ElementType, Literal, ReduceOperator};
+use spc_compiler::notation::Tensor;
+use std::time::{Duration, Instant};
+
+/// What a rank has of the results, and what it took.
+#[derive(Debug)]
+pub struct Part {
+    results: Vec<(usize, Held)>,
+    /// Taking rows of operands from their owners.
+    pub exchange_time: Duration,
+    /// Scheduling and compiling the kernel for what this rank has.
+    pub compile_time: Duration,
+    /// In the kernel.
+    pub kernel_time: Duration,
+    /// Bringing rows of results to their owners, and combining them there.
+    pub combine_time: Duration,
+}
+
+/// What a rank has of one result.
+#[derive(Debug)]
+enum Held {
+    /// Rows of a dense result, those that the rank owns.
+    Rows(Vec<u8>),
+    /// Entries at the coordinates that the rank owns.
+    Entries(Listed),
+    /// All of it, the same on each rank.
+    Whole(AnyTensor),
+}
+
+impl Problem {
+    /// Runs this rank's part. All ranks call it with one plan.
+    ///
+    /// # Errors
+    /// When the kernel can't be compiled or stops, here or on another rank.
+    ///
+    /// # Panics
+    /// When the plan is for another number of ranks.
+    pub fn run(&self, plan: &Plan, ranks: &dyn Communicator) -> Result<Part, DistributeError> {
+        assert_eq!(plan.ranks, ranks.size(), "the plan is for these ranks");
+        let local = Local {
+            problem: self,
+            plan,
+            ranks,
+            needed: plan.rows.iter().map(|rows| rows.needed(ranks.rank())).collect(),
+        };
+        let start = Instant::now();
+        let inputs = local.inputs()?;
+        let exchange_time = start.elapsed();
+        let start = Instant::now();
+        let program = Uncompiled::new(&self.kernel, inputs, &local.dimensions(), &self.options)?.compile()?;
+        let compile_time = start.elapsed();
+        let outcome = program.run(1)?;
+        let start = Instant::now();
+        let mut results = Vec::new();
+        for (name, tensor) in outcome.outputs {
+            let place = self.place(&name);
+            results.push((place, local.result(place, tensor)?));
+        }
+        let combine_time = start.elapsed();
+        let kernel_time = outcome.run_times.iter().sum();
+        Ok(Part { results, exchange_time, compile_time, kernel_time, combine_time })
+    }
+
+    /// The results as a whole, on the first rank. All ranks call it.
+    ///
+    /// # Errors
+    /// When another rank has stopped, or there is not enough memory.
+    pub fn gather(
+        &self,
+        plan: &Plan,
+        part: Part,
+        ranks: &dyn Communicator,
+    ) -> Result<Option<Vec<(String, AnyTensor)>>, DistributeError> {
+        let mut all = Vec::new();
+        for (place, held) in part.results {
+            let declared = &self.kernel.tensors[place];
+            let shape = self.shape(&declared.name).to_vec();
+            let own = match &held {
+                Held::Rows(bytes) => bytes.clone(),
+                Held::Entries(listed) => {
+                    let mut message = Vec::new();
+                    (0..listed.len()).for_each(|entry| listed.write(entry, &mut message));
+                    message
+                }
+                Held::Whole(_) => Vec::new(),
+            };
+            let Some(messages) = ranks.gather(own)? else { continue };
+            let pack = |source| DistributeError::pack(&declared.name, source);
+            let tensor = match held {
+                Held::Whole(tensor) => tensor,
+                Held::Rows(_) => {
+                    let (mode, index) = plan.cut(place).expect("rows are of an index");
+                    let mut bytes = self.begin(declared, shape.iter().product());
+                    for (rank, message) in messages.iter().enumerate() {
+                        let owned = plan.rows[index].owned(rank);
+                        put_rows(&mut bytes, &shape, (mode, declared.element.bytes()), &owned, message);
+                    }
+                    let tensor = dense(shape, declared.element, &bytes).map_err(|error| pack(error.into()))?;
+                    tensor.with_fill(declared.fill).convert(&declared.format).map_err(pack)?
+                }
+                Held::Entries(_) => {
+                    let mut listed = Listed::empty(shape, declared.element);
+                    messages.iter().for_each(|message| listed.read(message));
+                    packed(listed, declared, self.begins(declared))?
+                }
+            };
+            all.push((declared.name.clone(), tensor));
+        }
+        Ok((ranks.rank() == 0).then_some(all))
+    }
+
+    /// What elements of a result begin as.
+    fn begins(&self, declared: &Tensor) -> Literal {
+        let statement = &self.kernel.statements[0];
+        match self.kernel.tensor(statement.target.tensor).name == declared.name {
+            true => self.kernel.begins_with(statement),
+            false => declared.fill,
+        }
+    }
+
+    /// The bytes of so many elements of a result, as they begin.
+    fn begin(&self, declared: &Tensor, count: usize) -> Vec<u8> {
+        literal_bytes(self.begins(declared), declared.element).repeat(count)
+    }
+}
+
+/// A rank at work.
+struct Local<'a> {
+    problem: &'a Problem,
+    plan: &'a Plan,
+    ranks: &'a dyn Communicator,
+    /// The coordinates of each renumbered index that it needs, ascending: the place of one is its number here.
+    needed: Vec<Vec<u64>>,
+}
+
+impl Local<'_> {
+    /// The inputs of the rank's kernel.
+    fn inputs(&self) -> Result<Vec<(String, Operand)>, DistributeError> {
+        let sent: Vec<_> = self.problem.inputs().filter(|(place, (name, _))| self.plan.is_sent(*place, name)).collect();
+        let mut messages = vec![Vec::new(); self.ranks.size()];
+        for (place, (name, tensor)) in &sent {
+            self.send(*place, name, tensor, &mut messages);
+        }
+        let taken = self.ranks.exchange(messages)?;
+        let mut from: Vec<&[u8]> = taken.iter().map(Vec::as_slice).collect();
+        let mut inputs = Vec::new();
+        for (place, (name, tensor)) in self.problem.inputs() {
+            let operand = match self.plan.cut(place) {
+                None => tensor.clone().into(),
+                Some(cut) if self.plan.is_sent(place, name) => self.take(place, (name, tensor), cut, &mut from)?,
+                Some(_) => self.own_entries(place, name),
+            };
+            inputs.push((name.clone(), operand));
+        }
+        Ok(inputs)
+    }
+
+    fn rows(&self, index: usize) -> &Rows {
+        &self.plan.rows[index]
+    }
+
+    /// Puts what others need of an operand's rows, where this rank owns them, into messages: rows in ascending order, or entries in the
+    /// order in which they are stored, as many as their number says.
+    fn send(&self, place: usize, name: &str, tensor: &AnyTensor, messages: &mut [Vec<u8>]) {
+        let (mode, index) = self.plan.cut(place).expect("it is cut");
+        let (own, rows) = (self.ranks.rank() as u32, self.rows(index));
+        if self.is_dense(place) {
+            let mut row = Vec::new();
+            for coordinate in (0..rows.extent).filter(|&coordinate| rows.owner[coordinate] == own) {
+                let users = rows.users(coordinate).iter().filter(|&&user| user != own);
+                if users.clone().next().is_some() {
+                    row.clear();
+                    copy_row(
+                        tensor.values().as_bytes(),
+                        tensor.shape(),
+                        (mode, tensor.element().bytes()),
+                        coordinate,
+                        &mut row,
+                    );
+                    users.for_each(|&user| messages[user as usize].extend_from_slice(&row));
+                }
+            }
+        } else {
+            let listed = self.problem.listed(name);
+            for (entry, &coordinate) in listed.indices[mode].iter().enumerate() {
+                let coordinate = coordinate as usize;
+                if rows.owner[coordinate] == own {
+                    let users = rows.users(coordinate).iter().filter(|&&user| user != own);
+                    users.for_each(|&user| listed.write(entry, &mut messages[user as usize]));
+                }
+            }
+        }
+    }
+
+    /// An operand of the rows that this rank needs: its own ones, and those that others have sent.
+    fn take(
+        &self,
+        place: usize,
+        (name, tensor): (&str, &AnyTensor),
+        (mode, index): (usize, usize),
+        from: &mut [&[u8]],
+    ) -> Result<Operand, DistributeError> {
+        let (own, rows) = (self.ranks.rank() as u32, self.rows(index));
+        let (shape, width) = (tensor.shape(), tensor.element().bytes());
+        if !self.is_dense(place) {
+            let listed = self.problem.listed(name);
+            let mut here = Listed::empty(listed.shape.clone(), listed.element);
+            let is_needed = |coordinate: usize| rows.users(coordinate).binary_search(&own).is_ok();
+            let size = 8 * listed.shape.len() + width;
+            // How many entries each rank has sent of this operand.
+            let mut counts = vec![0usize; from.len()];
+            for (entry, &coordinate) in listed.indices[mode].iter().enumerate() {
+                let owner = rows.owner[coordinate as usize];
+                if is_needed(coordinate as usize) {
+                    match owner == own {
+                        true => here.push(listed.index(entry), listed.value(entry)),
+                        false => counts[owner as usize] += 1,
+                    }
+                }
+            }
+            for (from, count) in from.iter_mut().zip(counts) {
+                let (message, rest) = from.split_at(count * size);
+                here.read(message);
+                *from = rest;
+            }
+            return Ok(Operand::Entries(self.renumbered(place, here)));
+        }
+        let needed = &self.needed[index];
+        let row = self.problem.row_bytes(tensor, mode) as usize;
+        let mut local = shape.to_vec();
+        local[mode] = needed.len();
+        let mut bytes = vec![0u8; row * needed.len()];
+        let mut own_row = Vec::new();
+        for (number, &coordinate) in needed.iter().enumerate() {
+            let owner = rows.owner[coordinate as usize];
+            let row = if owner == own {
+                own_row.clear();
+                copy_row(tensor.values().as_bytes(), shape, (mode, width), coordinate as usize, &mut own_row);
+                &own_row[..]
+            } else {
+                let (row, rest) = from[owner as usize].split_at(row);
+                from[owner as usize] = rest;
+                row
+            };
+            put_row(&mut bytes, &local, (mode, width), number, row);
+        }
+        // Other modes have the coordinates that are needed, too.
+        for (other, index) in self.plan.distribution.modes[place].iter().enumerate() {
+            if let Some(index) = index.filter(|_| other != mode) {
+                (bytes, local) = chosen(&bytes, local, (other, width), &self.needed[index]);
+            }
+        }
+        let tensor =
+            dense(local, tensor.element(), &bytes).map_err(|error| DistributeError::pack(name, error.into()))?;
+        Ok(tensor.with_fill(self.problem.kernel.tensors[place].fill).into())
+    }
+
+    /// The entries of the shared tensor that are this rank's.
+    fn own_entries(&self, place: usize, name: &str) -> Operand {
+        let listed = self.problem.listed(name);
+        let mut here = Listed::empty(listed.shape.clone(), listed.element);
+        let own = self.plan.entries.as_ref().expect("entries are shared").of_rank(self.ranks.rank());
+        own.iter().for_each(|&entry| here.push(listed.index(entry as usize), listed.value(entry as usize)));
+        Operand::Entries(self.renumbered(place, here))
+    }
+
+    /// Entries by this rank's numbers. Those at coordinates that nothing here needs are left out.
+    fn renumbered(&self, place: usize, mut listed: Listed) -> crate::execute::Entries {
+        for (mode, index) in self.plan.distribution.modes[place].iter().enumerate() {
+            let Some(index) = *index else { continue };
+            let needed = &self.needed[index];
+            let mut kept = Listed::empty(listed.shape.clone(), listed.element);
+            kept.shape[mode] = needed.len();
+            for entry in 0..listed.len() {
+                if let Ok(number) = needed.binary_search(&listed.indices[mode][entry]) {
+                    let index = listed.index(entry).enumerate();
+                    kept.push(
+                        index.map(|(other, old)| if other == mode { number as u64 } else { old }),
+                        listed.value(entry),
+                    );
+                }
+            }
+            listed = kept;
+        }
+        listed.entries()
+    }
+
+    /// Extents that no input determines, as they are here.
+    fn dimensions(&self) -> Vec<(String, usize)> {
+        let indices = &self.plan.distribution.indices;
+        let here = |name: &String| indices.iter().position(|index| index.names.contains(name));
+        let dimension = |(name, extent): &(String, usize)| {
+            (name.clone(), here(name).map_or(*extent, |index| self.needed[index].len()))
+        };
+        self.problem.dimensions.iter().map(dimension).collect()
+    }
+
+    fn is_dense(&self, place: usize) -> bool {
+        self.problem.kernel.tensors[place].format.is_dense()
+    }
+
+    /// Brings what this rank has made of a result to the owners, and takes what is this rank's.
+    fn result(&self, place: usize, tensor: AnyTensor) -> Result<Held, DistributeError> {
+        let declared = &self.problem.kernel.tensors[place];
+        match self.plan.cut(place) {
+            None => self.whole(declared, tensor),
+            Some(cut) if self.plan.has_rows(self.problem, place) => self.owned_rows(place, tensor, cut),
+            Some(cut) => self.owned_entries(place, &tensor, cut),
+        }
+    }
+
+    /// The combination of what all ranks have.
+    fn whole(&self, declared: &Tensor, tensor: AnyTensor) -> Result<Held, DistributeError> {
+        let begins = self.problem.begins(declared);
+        let listed = Listed::of(&tensor, None);
+        let mut message = Vec::new();
+        (0..listed.len()).for_each(|entry| listed.write(entry, &mut message));
+        let mut all = Vec::new();
+        for message in self.ranks.gather_all(&message)? {
+            let mut listed = Listed::empty(tensor.shape().to_vec(), tensor.element());
+            listed.read(&message);
+            all.push(packed(listed, declared, begins)?);
+        }
+        Ok(Held::Whole(self.combined(declared, all)?))
+    }
+
+    /// Rows of a dense result.
+    fn owned_rows(
+        &self,
+        place: usize,
+        tensor: AnyTensor,
+        (mode, index): (usize, usize),
+    ) -> Result<Held, DistributeError> {
+        let declared = &self.problem.kernel.tensors[place];
+        let tensor = tensor
+            .convert(&Format::dense(tensor.order()))
+            .map_err(|source| DistributeError::pack(&declared.name, source))?;
+        let (own, rows, width) = (self.ranks.rank() as u32, self.rows(index), declared.element.bytes());
+        let mut messages = vec![Vec::new(); self.ranks.size()];
+        for (number, &coordinate) in self.needed[index].iter().enumerate() {
+            let message = &mut messages[rows.owner[coordinate as usize] as usize];
+            copy_row(tensor.values().as_bytes(), tensor.shape(), (mode, width), number, message);
+        }
+        let taken = self.ranks.exchange(messages)?;
+        let mut shape = self.problem.shape(&declared.name).to_vec();
+        let owned = rows.owned(own as usize);
+        shape[mode] = owned.len();
+        let begin = self.problem.begin(declared, shape.iter().product());
+        // Each rank has sent the rows that it needs itself.
+        let sent_by = |rank: usize| {
+            let is_sent = |coordinate: &&u64| rows.users(**coordinate as usize).binary_search(&(rank as u32)).is_ok();
+            let places = owned.iter().enumerate().filter(move |(_, coordinate)| is_sent(coordinate));
+            places.map(|(place, _)| place as u64).collect::<Vec<u64>>()
+        };
+        let mut all = Vec::new();
+        for (rank, message) in taken.iter().enumerate().filter(|(_, message)| !message.is_empty()) {
+            let mut bytes = begin.clone();
+            put_rows(&mut bytes, &shape, (mode, width), &sent_by(rank), message);
+            all.push(bytes);
+        }
+        let pack = |source| DistributeError::pack(&declared.name, source);
+        let tensor = |bytes: &[u8]| dense(shape.clone(), declared.element, bytes).map_err(|error| pack(error.into()));
+        let combined = match all.len() {
+            0 => begin,
+            1 => all.remove(0),
+            _ if self.adds() => with_element!(declared.element, |T| added::<T>(&all)),
+            _ => {
+                let all = all
+                    .iter()
+                    .map(|bytes| tensor(bytes)?.with_fill(declared.fill).convert(&declared.format).map_err(pack));
+                let combined = self.combined(declared, all.collect::<Result<_, DistributeError>>()?)?;
+                combined.convert(&Format::dense(shape.len())).map_err(pack)?.values().as_bytes().to_vec()
+            }
+        };
+        Ok(Held::Rows(combined))
+    }
+
+    /// Entries of a result.
+    fn owned_entries(
+        &self,
+        place: usize,
+        tensor: &AnyTensor,
+        (mode, index): (usize, usize),
+    ) -> Result<Held, DistributeError> {
+        let declared = &self.problem.kernel.tensors[place];
+        let begins = self.problem.begins(declared);
+        let begin = literal_bytes(begins, declared.element);
+        let listed = Listed::of(tensor, declared.format.is_dense().then_some(&begin));
+        let mut here = Listed::empty(self.problem.shape(&declared.name).to_vec(), declared.element);
+        let modes = &self.plan.distribution.modes[place];
+        for entry in 0..listed.len() {
+            let numbers = listed.index(entry).zip(modes);
+            let global = |(number, index): (u64, &Option<usize>)| {
+                index.map_or(number, |index| self.needed[index][number as usize])
+            };
+            here.push(numbers.map(global), listed.value(entry));
+        }
+        let mut messages = vec![Vec::new(); self.ranks.size()];
+        for entry in 0..here.len() {
+            let owner = self.rows(index).owner[here.indices[mode][entry] as usize];
+            here.write(entry, &mut messages[owner as usize]);
+        }
+        let empty = || Listed::empty(here.shape.clone(), here.element);
+        let taken = self.ranks.exchange(messages)?;
+        let mut all: Vec<Listed> = Vec::new();
+        for message in taken.iter().filter(|message| !message.is_empty()) {
+            let mut listed = empty();
+            listed.read(message);
+            all.push(listed);
+        }
+        let owned = match all.len() {
+            0 => empty(),
+            1 => all.remove(0),
+            _ => {
+                let all = all.into_iter().map(|listed| packed(listed, declared, begins)).collect::<Result<_, _>>()?;
+                let combined = self.combined(declared, all)?;
+                Listed::of(&combined, declared.format.is_dense().then_some(&begin))
+            }
+        };
+        Ok(Held::Entries(owned))
+    }
+
+    /// Whether results of ranks are added.
+    fn adds(&self) -> bool {
+        let combine = self.plan.distribution.combine.as_ref();
+        combine.is_some_and(|stream| stream.operator == ReduceOperator::Add)
+    }
+
+    /// One result of several, in the order of their ranks.
+    fn combined(&self, declared: &Tensor, all: Vec<AnyTensor>) -> Result<AnyTensor, DistributeError> {
+        let mut all = all.into_iter();
+        let first = all.next().expect("there is a rank");
+        let Some(stream) = &self.plan.distribution.combine else { return Ok(first) };
+        if all.len() == 0 {
+            return Ok(first);
+        }
+        let program = Streamed::combination(stream, Target::Cpu).map_err(ProgramError::from)?;
+        let chain = match self.problem.options.backend {
+            Some(backend @ (Backend::Interpreter | Backend::Jit)) => Chain::new(&program, backend),
+            _ => Chain::native_if_possible(&program).map(|(chain, _)| chain).map_err(crate::execute::Error::from),
+        };
+        let chain = chain.map_err(ProgramError::from)?;
+        all.try_fold(first, |so_far, next| {
+            let mut outcome = chain.run(&[&so_far, &next], &[], 1).map_err(ProgramError::from)?;
+            let (_, tensor) = outcome.outputs.pop().expect("it has a result");
+            Ok(tensor.with_fill(declared.fill))
+        })
+    }
+}
+
+/// Entries in the format of a result.
+fn packed(listed: Listed, declared: &Tensor, begins: Literal) -> Result<AnyTensor, DistributeError> {
+    let fill = if declared.format.is_dense() { begins } else { declared.fill };
+    let packed = listed.entries().pack(&declared.format, Duplicates::Refuse, fill);
+    let tensor = packed.map_err(|source| DistributeError::pack(&declared.name, source))?;
+    Ok(tensor.with_fill(declared.fill))
+}
+
+/// Sums of values that are given as bytes.
+fn added<T: Element + bytemuck::CheckedBitPattern>(all: &[Vec<u8>]) -> Vec<u8> {
+    let mut total: Vec<T> = from_bytes(&all[0]);
+    for bytes in &all[1..] {
+        let values = bytes.chunks_exact(size_of::<T>()).map(bytemuck::checked::pod_read_unaligned::<T>);
+        total.iter_mut().zip(values).for_each(|(total, value)| *total = total.plus(value));
+    }
+    bytemuck::cast_slice(&total).to_vec()
+}
+
+fn literal_bytes(literal: Literal, element: ElementType) -> Vec<u8> {
+    with_element!(element, |T| bytemuck::bytes_of(&T::from_literal(literal).unwrap_or(T::ZERO)).to_vec())
+}
+
+/// How a row of a dense tensor lies in memory: so many pieces of so many bytes, each one so many bytes after the other.
+fn pieces(shape: &[usize], (mode, width): (usize, usize)) -> (usize, usize, usize) {
+    let piece = shape[mode + 1..].iter().product::<usize>() * width;
+    (shape[..mode].iter().product(), piece, piece * shape[mode])
+}
+
+fn copy_row(bytes: &[u8], shape: &[usize], of: (usize, usize), coordinate: usize, into: &mut Vec<u8>) {
+    let (count, piece, stride) = pieces(shape, of);
+    for number in 0..count {
+        let begin = number * stride + coordinate * piece;
+        into.extend_from_slice(&bytes[begin..begin + piece]);
+    }
+}
+
+fn put_row(bytes: &mut [u8], shape: &[usize], of: (usize, usize), coordinate: usize, row: &[u8]) {
+    let (count, piece, stride) = pieces(shape, of);
+    for number in 0..count {
+        let begin = number * stride + coordinate * piece;
+        bytes[begin..begin + piece].copy_from_slice(&row[number * piece..(number + 1) * piece]);
+    }
+}
+
+/// Puts rows, which come one after the other, at some coordinates.
+fn put_rows(bytes: &mut [u8], shape: &[usize], of: (usize, usize), coordinates: &[u64], rows: &[u8]) {
+    let (count, piece, _) = pieces(shape, of);
+    for (&coordinate, row) in coordinates.iter().zip(rows.chunks_exact((count * piece).max(1))) {
+        put_row(bytes, shape, of, coordinate as usize, row);
+    }
+}
+
+/// A dense tensor of some coordinates of a mode.
+fn chosen(bytes: &[u8], mut shape: Vec<usize>, of: (usize, usize), coordinates: &[u64]) -> (Vec<u8>, Vec<usize>) {
+    let before = shape.clone();
+    shape[of.0] = coordinates.len();
+    let mut chosen = vec![0; shape.iter().product::<usize>() * of.1];
+    let mut row = Vec::new();
+    for (place, &coordinate) in coordinates.iter().enumerate() {
+        row.clear();
+        copy_row(bytes, &before, of, coordinate as usize, &mut row);
+        put_row(&mut chosen, &shape, of, place, &row);
+    }
+    (chosen, shape)
+}

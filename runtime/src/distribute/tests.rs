@@ -1,0 +1,165 @@
+//! What ranks compute together is what one computes, and they send what the plan says.
+
+use super::*;
+use crate::execute::{Backend, Operand, Program, ProgramOptions};
+use crate::generate;
+use crate::tensor::AnyTensor;
+use spc_compiler::format::Format;
+use spc_compiler::{notation, syntax};
+
+fn kernel(text: &str) -> notation::Kernel {
+    let program = syntax::parse_program(text).unwrap_or_else(|problems| panic!("{problems:?}"));
+    notation::check(&program).unwrap_or_else(|problems| panic!("{problems:?}")).remove(0)
+}
+
+/// A tensor of small whole numbers, so that sums are exact in any order.
+fn sparse(shape: &[usize], entries: usize, seed: u64) -> Operand {
+    let mut entries = generate::uniform(shape, entries, seed).expect("it has that many places");
+    entries.values.iter_mut().enumerate().for_each(|(place, value)| *value = (place % 7) as f64 - 3.0);
+    entries.into()
+}
+
+fn table(shape: &[usize]) -> Operand {
+    let mut table =
+        AnyTensor::zeros(shape.to_vec(), Format::dense(shape.len()), spc_compiler::ir::ElementType::F64).unwrap();
+    let values = table.values_mut::<f64>().unwrap();
+    values.iter_mut().enumerate().for_each(|(place, value)| *value = (place % 5) as f64 - 1.0);
+    table.into()
+}
+
+/// Every placement on 1, 2, 3, 5 and 8 ranks gives what one rank gives; counts are those of the traffic.
+fn check(text: &str, inputs: Vec<(&str, Operand)>, dimensions: &[(&str, usize)]) {
+    let kernel = kernel(text);
+    let options = ProgramOptions { backend: Some(Backend::Interpreter), ..ProgramOptions::default() };
+    let inputs: Vec<(String, Operand)> = inputs.into_iter().map(|(name, operand)| (name.to_owned(), operand)).collect();
+    let dimensions: Vec<(String, usize)> =
+        dimensions.iter().map(|(name, extent)| ((*name).to_owned(), *extent)).collect();
+    let whole = Program::new(&kernel, inputs.clone(), &dimensions, &options).unwrap().run(1).unwrap().outputs;
+    let problem = Problem::new(&kernel, inputs, &dimensions, &options).unwrap();
+    for count in [1, 2, 3, 5, 8] {
+        for plan in problem.plans(count, Machine::default()).unwrap() {
+            let run = |ranks: &ThreadRank| {
+                let part = problem.run(&plan, ranks)?;
+                let traffic = ranks.traffic();
+                Ok::<_, DistributeError>((problem.gather(&plan, part, ranks)?, traffic))
+            };
+            let results = on_threads(count, None, run).unwrap_or_else(|error| panic!("{text} {plan}: {error}"));
+            let [(name, expected)] = &whole[..] else { panic!("one result") };
+            let [(found_name, found)] = &results[0].0.as_ref().unwrap()[..] else { panic!("one result") };
+            assert_eq!(name, found_name);
+            let entries = |tensor: &AnyTensor| {
+                let mut entries = tensor.entries::<f64>().unwrap();
+                entries.retain(|(_, value)| *value != 0.0);
+                entries.sort_by(|one, other| one.0.cmp(&other.0));
+                entries
+            };
+            assert_eq!(entries(found), entries(expected), "{text} {plan}");
+            assert_eq!((found.shape(), found.format()), (expected.shape(), expected.format()));
+            let sent: u64 = results.iter().map(|(_, traffic)| traffic.bytes).sum();
+            let counted = plan.summary(Machine::default()).bytes;
+            if expected.format().is_dense() && expected.order() > 0 && plan.has_rows(&problem, problem.place(name)) {
+                assert_eq!(sent, counted, "{text} {plan}");
+            } else {
+                assert!(sent >= counted, "{text} {plan}");
+            }
+        }
+    }
+}
+
+#[test]
+fn products_of_matrices() {
+    let a = || ("A", sparse(&[40, 30], 150, 1));
+    let x = || ("x", table(&[30]));
+    check("fn spmv(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }", vec![a(), x()], &[]);
+    check(
+        "fn spmm(A: csr, B: dense) -> C: dense { C(i, r) = A(i, j) * B(j, r); }",
+        vec![a(), ("B", table(&[30, 6]))],
+        &[],
+    );
+    check("fn spmv(A: csc, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }", vec![a(), x()], &[]);
+    let sddmm = "fn sddmm(A: csr, B: dense, C: dense) -> D: csr { D(i, j) = A(i, j) * B(i, r) * C(j, r); }";
+    check(sddmm, vec![a(), ("B", table(&[40, 4])), ("C", table(&[30, 4]))], &[]);
+    let b = sparse(&[30, 25], 120, 2);
+    check("fn spgemm(A: csr, B: csr) -> C: csr { C(i, l) = A(i, k) * B(k, l); }", vec![a(), ("B", b)], &[]);
+    let square = sparse(&[30, 30], 120, 3);
+    let form = "fn form(A: csr, x: dense) -> s: f64 { s = x(i) * A(i, j) * x(j); }";
+    check(form, vec![("A", square.clone()), x()], &[]);
+    check("fn twice(A: csr) -> C: csr { C(i, j) = A(i, k) * A(k, j); }", vec![("A", square)], &[]);
+}
+
+#[test]
+fn kernels_of_tensors() {
+    let x = || ("X", sparse(&[20, 15, 25], 300, 4));
+    for format in ["csf", "coo", "hicoo(4)", "alto"] {
+        let mttkrp = "fn mttkrp(X: F, B: dense, C: dense) -> A: dense { A(i, r) = X(i, j, k) * B(j, r) * C(k, r); }";
+        check(&mttkrp.replace('F', format), vec![x(), ("B", table(&[15, 4])), ("C", table(&[25, 4]))], &[]);
+    }
+    let second = "fn mttkrp(X: csf, A: dense, C: dense) -> B: dense { B(j, r) = X(i, j, k) * A(i, r) * C(k, r); }";
+    check(second, vec![x(), ("A", table(&[20, 4])), ("C", table(&[25, 4]))], &[]);
+    check("fn ttv(X: csf, v: dense) -> Y: csr { Y(i, j) = X(i, j, k) * v(k); }", vec![x(), ("v", table(&[25]))], &[]);
+    check("fn ttv(X: csf, v: dense) -> Y: dense { Y(i, j) = X(i, j, k) * v(k); }", vec![x(), ("v", table(&[25]))], &[]);
+    let ttm = "fn ttm(X: csf, U: dense) -> Y: [compressed, compressed, dense] { Y(i, j, r) = X(i, j, k) * U(k, r); }";
+    check(ttm, vec![x(), ("U", table(&[25, 3]))], &[]);
+}
+
+#[test]
+fn other_reductions_and_sums() {
+    let a = || ("A", sparse(&[40, 30], 150, 5));
+    let least = "fn least(A: csr, x: dense) -> y: dense { y(i) = min(j)(A(i, j) * x(j)); }";
+    if let Ok(kernels) = notation::check(&syntax::parse_program(least).unwrap()) {
+        assert!(!kernels.is_empty());
+        let problem = Problem::new(
+            &kernels[0],
+            vec![(a().0.to_owned(), a().1), ("x".to_owned(), table(&[30]))],
+            &[],
+            &ProgramOptions::default(),
+        );
+        // What an entry that is missing gives is zero, which is no identity of `min`: only the range of `i` can be shared out.
+        let placements: Vec<String> = problem
+            .unwrap()
+            .plans(3, Machine::default())
+            .unwrap()
+            .iter()
+            .map(|plan| plan.placement().to_string())
+            .collect();
+        assert_eq!(placements, ["i"]);
+    }
+    check(least, vec![a(), ("x", table(&[30]))], &[]);
+    check(
+        "fn sum(A: csr, B: csr) -> C: csr { C(i, j) = A(i, j) + B(i, j); }",
+        vec![a(), ("B", sparse(&[40, 30], 100, 6))],
+        &[],
+    );
+    check(
+        "fn both(A: csr, B: csr) -> C: csr { C(i, j) = A(i, j) * B(i, j); }",
+        vec![a(), ("B", sparse(&[40, 30], 400, 6))],
+        &[],
+    );
+    check("fn scaled(A: csr) -> C: csr { C(i, j) = 2 * A(i, j); }", vec![a()], &[]);
+    check(
+        "fn outer(u: dense, v: dense) -> C: dense { C(i, j) = u(i) * v(j); }",
+        vec![("u", table(&[9])), ("v", table(&[7]))],
+        &[],
+    );
+    let shortest = "fn step(A: csr fill inf, d: dense) -> e: dense { e(i) = min(j)(A(i, j) + d(j)); }";
+    check(shortest, vec![a(), ("d", table(&[30]))], &[]);
+}
+
+#[test]
+fn more_ranks_than_entries() {
+    let one = ("A", sparse(&[3, 3], 1, 7));
+    check("fn spmv(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }", vec![one, ("x", table(&[3]))], &[]);
+    let none = ("A", sparse(&[3, 3], 0, 7));
+    check("fn spmv(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }", vec![none, ("x", table(&[3]))], &[]);
+}
+
+#[test]
+fn what_can_not_be_distributed_says_why() {
+    let text = "fn chain(A: csr, x: dense) -> y: dense { let t(i) = A(i, j) * x(j); y(i) = t(i) * t(i); }";
+    let inputs = vec![("A".to_owned(), sparse(&[5, 5], 9, 1)), ("x".to_owned(), table(&[5]))];
+    let problem = Problem::new(&kernel(text), inputs, &[], &ProgramOptions::default()).unwrap();
+    let error = problem.plans(2, Machine::default()).unwrap_err().to_string();
+    assert!(error.contains("`chain` can't be distributed"), "{error}");
+    let error = problem.plan(&Placement::Shares { tensor: "A".to_owned() }, 2).unwrap_err().to_string();
+    assert!(error.contains("several statements"), "{error}");
+}
