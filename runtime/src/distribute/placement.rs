@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn ranges_are_of_equal_weight() {
-        assert_eq!(ranges(&[4, 0, 0, 1, 1, 1, 1], 2), [0..3, 3..7]);
+        assert_eq!(ranges(&[4, 0, 0, 1, 1, 1, 1], 2), [0..1, 1..7]);
         assert_eq!(ranges(&[1, 9, 1, 1], 2), [0..2, 2..4]);
         assert_eq!(ranges(&[0, 0, 0, 0], 2), [0..2, 2..4]);
         assert_eq!(ranges(&[5], 3), [0..1, 1..1, 1..1]);

@@ -7,7 +7,7 @@ use super::plan::{Machine, Plan};
 use crate::execute::{Operand, Planning, ProgramOptions, Uncompiled};
 use crate::tensor::AnyTensor;
 use spc_compiler::format::Format;
-use spc_compiler::notation::{Kernel, Role};
+use spc_compiler::notation::{IndexVariable, Kernel, Role};
 use spc_compiler::schedule::{Distribution, shared_input, shared_ranges};
 use std::collections::BTreeMap;
 
@@ -55,7 +55,40 @@ impl Problem {
         }
         let shapes = whole.shapes().collect();
         let dimensions = whole.dimensions().to_vec();
-        Ok(Self { kernel: kernel.clone(), options, inputs, listed, shapes, dimensions })
+        let mut problem = Self { kernel: kernel.clone(), options, inputs, listed, shapes, dimensions };
+        // Of several statements none is distributed.
+        if let [statement] = &kernel.statements[..] {
+            let target = kernel.tensor(statement.target.tensor);
+            if !problem.shapes.contains_key(&target.name) {
+                let shape = statement.target.indices.iter().map(|&index| problem.extent(index));
+                let shape = shape.collect::<Result<_, _>>()?;
+                problem.shapes.insert(target.name.clone(), shape);
+            }
+        }
+        Ok(problem)
+    }
+
+    /// The extent of an index of a result: that of the modes of inputs that it stands for, or one that is stated.
+    fn extent(&self, index: IndexVariable) -> Result<usize, DistributeError> {
+        let variables = &self.kernel.variables;
+        let own = &variables[index.0];
+        let is_alike = |other: &IndexVariable| {
+            *other == index || own.written.is_some() && variables[other.0].written == own.written
+        };
+        let accesses = self.kernel.statements.iter().flat_map(|statement| {
+            let masks = statement.mask.iter();
+            masks.chain(statement.value.accesses()).collect::<Vec<_>>()
+        });
+        let of_inputs = accesses.into_iter().find_map(|access| {
+            let mode = access.indices.iter().position(is_alike)?;
+            self.shapes.get(&self.kernel.tensor(access.tensor).name).map(|shape| shape[mode])
+        });
+        let stated = || self.dimensions.iter().find(|(name, _)| *name == own.name).map(|(_, extent)| *extent);
+        let fixed = || own.extent.and_then(|extent| usize::try_from(extent).ok());
+        of_inputs.or_else(stated).or_else(fixed).ok_or_else(|| DistributeError::Refused {
+            what: format!("the extent of `{}` is known only when the kernel runs", own.name),
+            help: "let each index of the result be one of an input's, or state its extent".to_owned(),
+        })
     }
 
     /// How entries, or a range, can be shared out among so many ranks: plans, the one that takes least time by the model first.
