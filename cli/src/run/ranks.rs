@@ -1,6 +1,6 @@
 //! `--ranks`: a kernel on many ranks, which are threads here; and what other numbers of ranks would send.
 
-use super::report::{Checksum, result};
+use super::report::{Checksum, format_of, result};
 use super::{Run, outputs, refuse};
 use crate::failure::Failure;
 use crate::files::Destination;
@@ -63,9 +63,7 @@ impl Run {
         let text = || {
             let mut text = String::new();
             for (name, tensor) in &results {
-                let declared = kernel.tensors.iter().find(|declared| declared.name == *name);
-                let format = declared.and_then(|declared| declared.format_name.clone());
-                result(&mut text, name, tensor, &format.unwrap_or_else(|| tensor.format().to_string()));
+                result(&mut text, name, tensor, &format_of(kernel, name, tensor));
             }
             _ = writeln!(text, "{}", sentence(&plan, traffic, took));
             text

@@ -41,7 +41,7 @@ pub(super) fn inputs(program: &Program, kernel: &Kernel) -> Vec<String> {
 }
 
 /// The format as it is declared.
-fn format_of(kernel: &Kernel, name: &str, tensor: &AnyTensor) -> String {
+pub(super) fn format_of(kernel: &Kernel, name: &str, tensor: &AnyTensor) -> String {
     let declared = kernel.tensors.iter().find(|tensor| tensor.name == name);
     let plain = || (*tensor.format() == Format::dense(tensor.order())).then(|| "dense".to_owned());
     let named = declared.and_then(|tensor| tensor.format_name.clone()).or_else(plain);

@@ -385,7 +385,7 @@ impl Local<'_> {
                 combined.convert(&Format::dense(shape.len())).map_err(pack)?.values().as_bytes().to_vec()
             }
         };
-        Ok(Held::Rows(combined))
+        Ok(Held::Rows(rows_of(combined, &shape, (mode, width))))
     }
 
     /// Entries of a result.
@@ -511,6 +511,16 @@ fn put_rows(bytes: &mut [u8], shape: &[usize], of: (usize, usize), coordinates: 
     for (&coordinate, row) in coordinates.iter().zip(rows.chunks_exact((count * piece).max(1))) {
         put_row(bytes, shape, of, coordinate as usize, row);
     }
+}
+
+/// The rows of a dense tensor, one after the other.
+fn rows_of(bytes: Vec<u8>, shape: &[usize], of: (usize, usize)) -> Vec<u8> {
+    if of.0 == 0 {
+        return bytes;
+    }
+    let mut rows = Vec::with_capacity(bytes.len());
+    (0..shape[of.0]).for_each(|coordinate| copy_row(&bytes, shape, of, coordinate, &mut rows));
+    rows
 }
 
 /// A dense tensor of some coordinates of a mode.
