@@ -1,11 +1,11 @@
 //! Who has which rows, and what is sent: the same plan on every rank, made of the coordinates alone.
 
 use super::listed::Listed;
-use super::placement::{Placement, cut, grid, ranges, shares};
+use super::placement::{Placement, cut, grid, grids, ranges, shares};
 use super::problem::Problem;
 use super::{DistributeError, Renumbered};
 use spc_compiler::notation::Role;
-use spc_compiler::schedule::{Distribution, Shared, distribution};
+use spc_compiler::schedule::{Distribution, Shared, distribution, shared_input, shared_ranges};
 use std::fmt;
 use std::ops::Range;
 
@@ -375,6 +375,43 @@ fn check_grid(parts: &[usize], listed: &Listed, ranks: usize) -> Result<(), Dist
 }
 
 impl Problem {
+    /// How entries, or a range, can be shared out among so many ranks: plans, the one that takes least time by the model first.
+    ///
+    /// # Errors
+    /// When the kernel can't be distributed.
+    pub fn plans(&self, ranks: usize, machine: Machine) -> Result<Vec<Plan>, DistributeError> {
+        let mut placements = Vec::new();
+        if let Some(tensor) = shared_input(&self.kernel) {
+            placements.push(Placement::Shares { tensor: tensor.clone() });
+            let all = grids(self.shape(&tensor), ranks);
+            placements.extend(all.into_iter().map(|parts| Placement::Grid { tensor: tensor.clone(), parts }));
+        }
+        placements.extend(shared_ranges(&self.kernel).into_iter().map(|index| Placement::Range { index }));
+        let mut plans =
+            placements.iter().map(|placement| self.plan(placement, ranks)).collect::<Result<Vec<_>, _>>()?;
+        if plans.is_empty() {
+            return Err(DistributeError::Refused {
+                what: format!("`{}` can't be distributed", self.kernel.name),
+                help: "each term must be nothing without an entry of one sparse input, or an index of the result stand alone for modes"
+                    .to_owned(),
+            });
+        }
+        plans.sort_by(|one, other| one.summary(machine).time.total_cmp(&other.summary(machine).time));
+        Ok(plans)
+    }
+
+    /// The plan of a placement.
+    ///
+    /// # Errors
+    /// When the kernel can't be distributed so.
+    ///
+    /// # Panics
+    /// When there is no rank.
+    pub fn plan(&self, placement: &Placement, ranks: usize) -> Result<Plan, DistributeError> {
+        assert!(ranks > 0, "there is at least one rank");
+        Plan::of(self, placement, ranks)
+    }
+
     /// The ranges of the one renumbered index, of about equal numbers of entries.
     fn ranges(&self, distribution: &Distribution, ranks: usize) -> Vec<Range<usize>> {
         let extent = self.extents_of(distribution).map_or(0, |extents| extents[0]);

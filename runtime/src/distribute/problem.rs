@@ -2,13 +2,11 @@
 
 use super::DistributeError;
 use super::listed::Listed;
-use super::placement::{Placement, grids};
-use super::plan::{Machine, Plan};
 use crate::execute::{Operand, Planning, ProgramOptions, Uncompiled};
 use crate::tensor::AnyTensor;
 use spc_compiler::format::Format;
 use spc_compiler::notation::{IndexVariable, Kernel, Role};
-use spc_compiler::schedule::{Distribution, shared_input, shared_ranges};
+use spc_compiler::schedule::Distribution;
 use std::collections::BTreeMap;
 
 /// A kernel and its inputs, to be run on many ranks.
@@ -89,43 +87,6 @@ impl Problem {
             what: format!("the extent of `{}` is known only when the kernel runs", own.name),
             help: "let each index of the result be one of an input's, or state its extent".to_owned(),
         })
-    }
-
-    /// How entries, or a range, can be shared out among so many ranks: plans, the one that takes least time by the model first.
-    ///
-    /// # Errors
-    /// When the kernel can't be distributed.
-    pub fn plans(&self, ranks: usize, machine: Machine) -> Result<Vec<Plan>, DistributeError> {
-        let mut placements = Vec::new();
-        if let Some(tensor) = shared_input(&self.kernel) {
-            placements.push(Placement::Shares { tensor: tensor.clone() });
-            let all = grids(self.shape(&tensor), ranks);
-            placements.extend(all.into_iter().map(|parts| Placement::Grid { tensor: tensor.clone(), parts }));
-        }
-        placements.extend(shared_ranges(&self.kernel).into_iter().map(|index| Placement::Range { index }));
-        let mut plans =
-            placements.iter().map(|placement| self.plan(placement, ranks)).collect::<Result<Vec<_>, _>>()?;
-        if plans.is_empty() {
-            return Err(DistributeError::Refused {
-                what: format!("`{}` can't be distributed", self.kernel.name),
-                help: "each term must be nothing without an entry of one sparse input, or an index of the result stand alone for modes"
-                    .to_owned(),
-            });
-        }
-        plans.sort_by(|one, other| one.summary(machine).time.total_cmp(&other.summary(machine).time));
-        Ok(plans)
-    }
-
-    /// The plan of a placement.
-    ///
-    /// # Errors
-    /// When the kernel can't be distributed so.
-    ///
-    /// # Panics
-    /// When there is no rank.
-    pub fn plan(&self, placement: &Placement, ranks: usize) -> Result<Plan, DistributeError> {
-        assert!(ranks > 0, "there is at least one rank");
-        Plan::of(self, placement, ranks)
     }
 
     /// Whether this is the name of an input.
