@@ -7,7 +7,8 @@
 //! ```
 //!
 //! A pack belongs to its statement, and stands for as many indices everywhere in it. What is known of some tensors tells the rest: an
-//! access with one pack that is unknown and a tensor of known order gives the pack, one whose packs are known the tensor's order.
+//! access with one pack that is unknown and a tensor of known order gives the pack, one whose packs are known the tensor's order. A
+//! tensor without a mode left for its packs gives them all: they stand for none.
 
 use super::ast::*;
 use crate::diagnostics::codes::notation as codes;
@@ -110,6 +111,10 @@ fn settle(
     let Some(left) = order.checked_sub(plain + known) else { return Err(wrong(plain + known)) };
     match unknown.first() {
         None if left > 0 => Err(wrong(plain + known)),
+        Some(_) if left == 0 => {
+            lengths.extend(unknown.iter().map(|pack| (pack.name.clone(), 0)));
+            Ok(())
+        }
         Some(pack) if unknown.iter().all(|other| other.name == pack.name) => {
             if left % unknown.len() != 0 {
                 return Err(wrong(plain + known + left / unknown.len() * unknown.len()));
@@ -300,6 +305,7 @@ mod tests {
             ("d(i...) = A(i..., i...)", &[("A", 4)], "d(i1, i2) = A(i1, i2, i1, i2)"),
             ("d(i...) = A(i..., i...)", &[("A", 3)], "`A` has 3 modes, and `A(i..., i...)` needs 2"),
             ("Y(i...) = X(i..., i1) * i_1", &[("X", 3)], "Y(i__1, i__2) = X(i__1, i__2, i1) * i_1"),
+            ("y(k) = X(i..., j..., k)", &[("X", 1)], "y(k) = X(k)"),
             ("Y(i...) = X(i..., k)", &[("X", 0)], "`X` has 0 modes, and `X(i..., k)` needs 1"),
             ("Y(i...) = X(i...) + Z(i...)", &[("X", 2), ("Z", 3)], "`Z` has 3 modes, and `Z(i...)` needs 2"),
             ("Y(i...) = X(i...)", &[], "nothing tells for how many indices `i...` stands"),

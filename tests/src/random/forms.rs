@@ -14,8 +14,8 @@ impl Pack {
     }
 }
 
-/// A kernel with packs, and the same without.
-pub fn packs(seed: u64) -> [String; 2] {
+/// A kernel with packs, the same without, and whether the orders of its tensors tell for how many indices each pack stands.
+pub fn packs(seed: u64) -> ([String; 2], bool) {
     let mut random = Random::new(seed.wrapping_mul(0x3000_0007).wrapping_add(11));
     let packs = [Pack { name: "p", modes: random.below(4) }, Pack { name: "q", modes: random.below(3) }];
     // Places in the list of packs, and behind these plain indices.
@@ -60,8 +60,13 @@ pub fn packs(seed: u64) -> [String; 2] {
         let target = access("A", &target, packed);
         format!("fn kernel({}) -> {result} {{ {target} = {}; }}", parameters.join(", "), terms.join(operator))
     };
+    // A tensor with one of the packs tells that one; both together are only known where they stand for no index.
+    let tells = |units: &Vec<usize>| units.contains(&0) != units.contains(&1);
+    let has_both = |units: &Vec<usize>| units.contains(&0) && units.contains(&1);
+    let mut accesses = operands.iter().chain([&target]);
+    let is_told = packs.iter().all(|pack| pack.modes == 0) || accesses.clone().any(tells) || !accesses.any(has_both);
     // A pack of no index that is all there is leaves no parentheses, which a text with packs has.
-    [text(true), text(false)]
+    ([text(true), text(false)], is_told)
 }
 
 /// Some of `count` units, each once, in any order.
