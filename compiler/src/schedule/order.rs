@@ -262,8 +262,13 @@ impl Scheduler<'_> {
         // The fewest copies, stand-ins aside, which are copies in any order; of equally many, those of the operands of lower
         // order that come later.
         movable.sort_by_key(|access| std::cmp::Reverse(access.indices.len()));
+        // What the schedule asks for and can't be had is reported when all is scheduled.
+        let unasked = |edges: &[Edge]| -> Vec<Edge> {
+            edges.iter().copied().filter(|edge| !self.kernel.asked.order.contains(edge)).collect()
+        };
         if movable.len() > MOST_TRIED {
-            return one_after_the_other(variables, edges, movable, &edges_of, &rank);
+            let order = |edges| one_after_the_other(variables, edges, &movable, &edges_of, &rank);
+            return order(edges.clone()).or_else(|| order(unasked(&edges)));
         }
         for order in movable.iter().filter(|access| self.kernel.must_be_copied(access)) {
             edges.extend(self.kernel.copy_edges(order));
@@ -291,10 +296,7 @@ impl Scheduler<'_> {
                 return Some((order, copied.map(|(_, access)| (*access).clone()).collect()));
             }
         }
-        // What the schedule asks for can't be had, which is reported when all is scheduled.
-        let asked = &self.kernel.asked.order;
-        let own = edges.iter().copied().filter(|edge| !asked.contains(edge)).collect::<Vec<_>>();
-        let order = topological(variables, &own, &rank)?;
+        let order = topological(variables, &unasked(&edges), &rank)?;
         Some((order, movable.into_iter().cloned().collect()))
     }
 
@@ -371,13 +373,13 @@ const MOST_TRIED: usize = 10;
 fn one_after_the_other<R: Ord>(
     variables: &[IndexVariable],
     mut edges: Vec<Edge>,
-    movable: Vec<&Access>,
+    movable: &[&Access],
     edges_of: &dyn Fn(&Access) -> Vec<Edge>,
     rank: &impl Fn(IndexVariable) -> R,
 ) -> Option<(Vec<IndexVariable>, Vec<Access>)> {
     let mut order = topological(variables, &edges, rank)?;
     let mut copied = Vec::new();
-    for access in movable {
+    for &access in movable {
         let before = edges.len();
         edges.extend(edges_of(access));
         match topological(variables, &edges, rank) {
