@@ -129,8 +129,9 @@ impl<'a> Printer<'a> {
         let bounds = match function.threads {
             Threads::One => String::new(),
             Threads::Each(_) | Threads::Teams(_) => {
-                // How many blocks a multiprocessor is to have is left to the compiler: asked for more, it spills.
-                format!(" __launch_bounds__({})", function.block)
+                // One block a multiprocessor is all that is asked for: for more, registers are spilled, and where nothing is said,
+                // the compiler spills a few to have more.
+                format!(" __launch_bounds__({}, 1)", function.block)
             }
         };
         self.line(&format!("extern \"C\" __global__ void{bounds} {}(", function.name));
