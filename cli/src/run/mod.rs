@@ -71,7 +71,7 @@ pub(crate) struct Run {
     /// Run on so many ranks, which are threads here and exchange what they need; `spc explain --ranks` says what they would send
     #[arg(long, value_name = "N", conflicts_with_all = ["stream", "show_code", "repeat"])]
     ranks: Option<NonZeroUsize>,
-    /// With `--ranks`, what is shared out: `X` for equal shares of the entries of `X`, `X:4x2x1` for a grid over its modes, `i` for the
+    /// With `--ranks`, what is shared out: `X` for the entries of `X` in equal numbers, `X:4x2x1` for a grid over its modes, `i` for the
     /// range of an index; what costs least if not given
     #[arg(long, value_name = "WHAT", requires = "ranks")]
     distribute: Option<String>,

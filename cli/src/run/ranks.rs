@@ -1,6 +1,6 @@
 //! `--ranks`: a kernel on many ranks, which are threads here; and what other numbers of ranks would send.
 
-use super::report::{Checksum, format_of, result};
+use super::report::{Checksum, format_of, milliseconds, result};
 use super::{Run, outputs, refuse};
 use crate::failure::Failure;
 use crate::files::Destination;
@@ -78,9 +78,9 @@ impl Run {
                 "plan": of_plan(&plan),
                 "sent_bytes": traffic.bytes,
                 "messages": traffic.messages,
-                "run_seconds": took.kernel.as_secs_f64(),
-                "exchange_seconds": took.exchange.as_secs_f64(),
-                "combine_seconds": took.combine.as_secs_f64(),
+                "run_ms": milliseconds(took.kernel),
+                "exchange_ms": milliseconds(took.exchange),
+                "combine_ms": milliseconds(took.combine),
                 "outputs": of_results.collect::<serde_json::Map<String, Value>>(),
             }));
         }
@@ -118,7 +118,7 @@ impl Took {
 }
 
 fn sentence(plan: &Plan, traffic: Traffic, took: Took) -> String {
-    let ms = |time: Duration| format!("{:.3} ms", time.as_secs_f64() * 1e3);
+    let ms = |time: Duration| format!("{} ms", milliseconds(time));
     format!(
         "distribute {} over {} ranks: {} sent in {} messages; the slowest rank takes {} for operands, {} in the kernel, {} to combine",
         plan.placement(),
@@ -178,7 +178,7 @@ pub(crate) fn of_plan(plan: &Plan) -> Value {
         "most_bytes_of_a_rank": sum.most_bytes,
         "messages": sum.messages,
         "imbalance": sum.imbalance,
-        "modelled_seconds": sum.time,
+        "modelled_ms": sum.time * 1e3,
         "bytes_on_every_rank": sum.replicated,
     })
 }

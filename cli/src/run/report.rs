@@ -371,6 +371,6 @@ fn copies(copies: &[&Copied]) -> String {
     copies.iter().map(copy).collect::<Vec<_>>().join(", ")
 }
 
-fn milliseconds(time: Duration) -> String {
+pub(super) fn milliseconds(time: Duration) -> String {
     digits(time.as_secs_f64() * 1e3)
 }

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_to_stop_says_why_and_nobody_hangs() {
+    fn the_first_to_stop_says_why_and_no_rank_hangs() {
         let body = |own: &ThreadRank| {
             if own.rank() == 2 {
                 return Err("there is no file".to_owned());

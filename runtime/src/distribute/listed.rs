@@ -56,7 +56,19 @@ impl Listed {
         self.indices.iter().map(move |column| column[entry])
     }
 
-    /// Puts an entry behind others in a message: its index, and its value.
+    /// The bytes of an entry in a message.
+    pub(super) fn entry_bytes(&self) -> usize {
+        8 * self.shape.len() + self.element.bytes()
+    }
+
+    /// All entries as a message.
+    pub(super) fn message(&self) -> Vec<u8> {
+        let mut message = Vec::with_capacity(self.len() * self.entry_bytes());
+        (0..self.len()).for_each(|entry| self.write(entry, &mut message));
+        message
+    }
+
+    /// Puts an entry after others in a message: its index, and its value.
     pub(super) fn write(&self, entry: usize, message: &mut Vec<u8>) {
         self.index(entry).for_each(|index| message.extend_from_slice(&index.to_le_bytes()));
         message.extend_from_slice(self.value(entry));
@@ -65,7 +77,7 @@ impl Listed {
     /// Takes all entries of a message.
     pub(super) fn read(&mut self, message: &[u8]) {
         let order = self.shape.len();
-        for entry in message.chunks_exact(8 * order + self.element.bytes()) {
+        for entry in message.chunks_exact(self.entry_bytes()) {
             let (index, value) = entry.split_at(8 * order);
             let numbers = index.chunks_exact(8).map(|bytes| u64::from_le_bytes(bytes.try_into().expect("eight bytes")));
             self.push(numbers, value);

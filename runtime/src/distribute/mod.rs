@@ -35,6 +35,7 @@
 //! ```
 
 mod communicator;
+mod dense_rows;
 mod listed;
 mod placement;
 mod plan;

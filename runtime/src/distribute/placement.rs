@@ -41,7 +41,7 @@ impl fmt::Display for Placement {
 }
 
 impl Placement {
-    /// A placement as it is written: `X` for equal shares of the entries of `X`, `X:4x2x1` for a grid over its modes, `i` for the range of
+    /// A placement as it is written: `X` for as many entries of `X` on each rank, `X:4x2x1` for a grid over its modes, `i` for the range of
     /// an index.
     ///
     /// # Errors
@@ -63,7 +63,7 @@ impl Placement {
     }
 }
 
-/// The rank of each entry, by equal shares.
+/// The rank of each entry, where all have as many.
 pub(super) fn shares(entries: usize, ranks: usize) -> Vec<u32> {
     let mut of_entries = Vec::with_capacity(entries);
     for rank in 0..ranks {
@@ -73,7 +73,7 @@ pub(super) fn shares(entries: usize, ranks: usize) -> Vec<u32> {
 }
 
 /// Where a part of a whole begins, of so many that are as equal as can be.
-pub(super) fn cut(whole: usize, parts: usize, part: usize) -> usize {
+fn cut(whole: usize, parts: usize, part: usize) -> usize {
     (whole as u128 * part as u128 / parts as u128) as usize
 }
 

@@ -1,11 +1,13 @@
 //! Who has which rows, and what is sent: the same plan on every rank, made of the coordinates alone.
 
+use super::dense_rows::row_bytes;
 use super::listed::Listed;
-use super::placement::{Placement, cut, grid, grids, ranges, shares};
+use super::placement::{Placement, grid, grids, ranges, shares};
 use super::problem::Problem;
 use super::{DistributeError, Renumbered};
 use spc_compiler::notation::Role;
 use spc_compiler::schedule::{Distribution, Shared, distribution, shared_input, shared_ranges};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 
@@ -65,7 +67,7 @@ pub(super) struct Rows {
 
 impl Rows {
     /// Of pairs of a coordinate and a rank. The owner is the rank among those that need a coordinate that has least to send so far; of what
-    /// nobody needs, ranks own equal parts.
+    /// no rank needs, each owns a part of the same size.
     fn of(extent: usize, mut pairs: Vec<(u64, u32)>, ranks: usize) -> Self {
         pairs.sort_unstable();
         pairs.dedup();
@@ -96,13 +98,23 @@ impl Rows {
     }
 
     /// The ranks that need a coordinate.
-    pub(super) fn users(&self, coordinate: usize) -> &[u32] {
+    fn users(&self, coordinate: usize) -> &[u32] {
         &self.users[self.begin[coordinate]..self.begin[coordinate + 1]]
+    }
+
+    /// Those of them that do not own it.
+    pub(super) fn others(&self, coordinate: usize) -> impl Iterator<Item = u32> + '_ {
+        let owner = self.owner[coordinate];
+        self.users(coordinate).iter().copied().filter(move |&user| user != owner)
+    }
+
+    pub(super) fn is_needed(&self, coordinate: usize, rank: u32) -> bool {
+        self.users(coordinate).binary_search(&rank).is_ok()
     }
 
     /// The coordinates that a rank needs, ascending.
     pub(super) fn needed(&self, rank: usize) -> Vec<u64> {
-        let is_needed = |coordinate: &usize| self.users(*coordinate).binary_search(&(rank as u32)).is_ok();
+        let is_needed = |coordinate: &usize| self.is_needed(*coordinate, rank as u32);
         (0..self.extent).filter(is_needed).map(|coordinate| coordinate as u64).collect()
     }
 
@@ -177,7 +189,9 @@ impl Plan {
             distribution(&problem.kernel, &shared).map_err(|(what, help)| DistributeError::Refused { what, help })?;
         let extents = problem.extents_of(&distribution)?;
         let (rows, entries) = match placement {
-            Placement::Range { .. } => (vec![Rows::of_ranges(extents[0], &problem.ranges(&distribution, ranks))], None),
+            Placement::Range { .. } => {
+                (vec![Rows::of_ranges(extents[0], &problem.ranges(&distribution, extents[0], ranks))], None)
+            }
             Placement::Shares { tensor } | Placement::Grid { tensor, .. } => {
                 let listed = problem.listed(tensor);
                 let rank_of = match placement {
@@ -272,7 +286,7 @@ impl Plan {
 
     fn count(&mut self, problem: &Problem) {
         let mut counts = vec![Counts::default(); self.ranks];
-        let mut talks = vec![std::collections::BTreeSet::new(); self.ranks];
+        let mut talks = vec![BTreeSet::new(); self.ranks];
         let mut talks_of_results = talks.clone();
         match &self.entries {
             Some(entries) => {
@@ -303,20 +317,20 @@ impl Plan {
             let rows = &self.rows[index];
             let mut send = |coordinate: usize, bytes: u64| {
                 let owner = rows.owner[coordinate];
-                for &user in rows.users(coordinate).iter().filter(|&&user| user != owner) {
+                for user in rows.others(coordinate) {
                     counts[owner as usize].sent += bytes;
                     counts[user as usize].taken += bytes;
                     talks[owner as usize].insert(user);
                 }
             };
             if problem.kernel.tensors[place].format.is_dense() {
-                let bytes = problem.row_bytes(tensor, mode);
+                let bytes = row_bytes(tensor.shape(), (mode, tensor.element().bytes())) as u64;
                 if bytes > 0 {
                     (0..rows.extent).for_each(|coordinate| send(coordinate, bytes));
                 }
             } else {
                 let listed = problem.listed(name);
-                let bytes = (8 * listed.shape.len() + listed.element.bytes()) as u64;
+                let bytes = listed.entry_bytes() as u64;
                 listed.indices[mode].iter().for_each(|&coordinate| send(coordinate as usize, bytes));
             }
         }
@@ -324,21 +338,14 @@ impl Plan {
             problem.kernel.tensors.iter().enumerate().filter(|(_, tensor)| tensor.role == Role::Output)
         {
             let Some((mode, index)) = self.cut(place).filter(|_| self.has_rows(problem, place)) else { continue };
-            let shape = problem.shape(&tensor.name);
-            let bytes = (shape
-                .iter()
-                .enumerate()
-                .filter(|(other, _)| *other != mode)
-                .map(|(_, extent)| extent)
-                .product::<usize>()
-                * tensor.element.bytes()) as u64;
+            let bytes = row_bytes(problem.shape(&tensor.name), (mode, tensor.element.bytes())) as u64;
             let rows = &self.rows[index];
             if bytes == 0 {
                 continue;
             }
             for coordinate in 0..rows.extent {
                 let owner = rows.owner[coordinate];
-                for &user in rows.users(coordinate).iter().filter(|&&user| user != owner) {
+                for user in rows.others(coordinate) {
                     counts[user as usize].results_sent += bytes;
                     counts[owner as usize].results_taken += bytes;
                     talks_of_results[user as usize].insert(owner);
@@ -413,8 +420,7 @@ impl Problem {
     }
 
     /// The ranges of the one renumbered index, of about equal numbers of entries.
-    fn ranges(&self, distribution: &Distribution, ranks: usize) -> Vec<Range<usize>> {
-        let extent = self.extents_of(distribution).map_or(0, |extents| extents[0]);
+    fn ranges(&self, distribution: &Distribution, extent: usize, ranks: usize) -> Vec<Range<usize>> {
         let mut weights = vec![0u32; extent];
         for (place, (name, _)) in self.inputs() {
             let mode = distribution.modes[place].iter().position(Option::is_some);
@@ -422,9 +428,6 @@ impl Problem {
                 self.listed(name).indices[mode].iter().for_each(|&index| weights[index as usize] += 1);
             }
         }
-        match weights.iter().all(|&weight| weight == 0) {
-            true => (0..ranks).map(|rank| cut(extent, ranks, rank)..cut(extent, ranks, rank + 1)).collect(),
-            false => ranges(&weights, ranks),
-        }
+        ranges(&weights, ranks)
     }
 }

@@ -40,16 +40,14 @@ impl Problem {
         let mut listed = BTreeMap::new();
         let mut inputs = Vec::new();
         for (name, tensor) in whole.named_inputs() {
-            let dense = Format::dense(tensor.order());
-            if tensor.format().is_dense() {
-                inputs.push((
-                    name.to_owned(),
-                    tensor.convert(&dense).map_err(|source| DistributeError::pack(name, source))?,
-                ));
+            let tensor = if tensor.format().is_dense() {
+                let by_rows = tensor.convert(&Format::dense(tensor.order()));
+                by_rows.map_err(|source| DistributeError::pack(name, source))?
             } else {
                 listed.insert(name.to_owned(), Listed::of(tensor, None));
-                inputs.push((name.to_owned(), tensor.clone()));
-            }
+                tensor.clone()
+            };
+            inputs.push((name.to_owned(), tensor));
         }
         let shapes = whole.shapes().collect();
         let dimensions = whole.dimensions().to_vec();
@@ -110,12 +108,6 @@ impl Problem {
 
     pub(super) fn shape(&self, name: &str) -> &[usize] {
         &self.shapes[name]
-    }
-
-    /// The bytes of a dense tensor at one coordinate of a mode.
-    pub(super) fn row_bytes(&self, tensor: &AnyTensor, mode: usize) -> u64 {
-        let others = tensor.shape().iter().enumerate().filter(|(other, _)| *other != mode);
-        (others.map(|(_, extent)| extent).product::<usize>() * tensor.element().bytes()) as u64
     }
 
     /// The extents of renumbered indices.

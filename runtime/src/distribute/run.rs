@@ -3,6 +3,7 @@
 
 use super::DistributeError;
 use super::communicator::Communicator;
+use super::dense_rows::{chosen, copy_row, put_row, put_rows, row_bytes, rows_of};
 use super::listed::{Listed, dense, from_bytes};
 use super::plan::{Plan, Rows};
 use super::problem::Problem;
@@ -90,11 +91,7 @@ impl Problem {
             let shape = self.shape(&declared.name).to_vec();
             let own = match &held {
                 Held::Rows(bytes) => bytes.clone(),
-                Held::Entries(listed) => {
-                    let mut message = Vec::new();
-                    (0..listed.len()).for_each(|entry| listed.write(entry, &mut message));
-                    message
-                }
+                Held::Entries(listed) => listed.message(),
                 Held::Whole(_) => Vec::new(),
             };
             let Some(messages) = ranks.gather(own)? else { continue };
@@ -180,8 +177,8 @@ impl Local<'_> {
         if self.is_dense(place) {
             let mut row = Vec::new();
             for coordinate in (0..rows.extent).filter(|&coordinate| rows.owner[coordinate] == own) {
-                let users = rows.users(coordinate).iter().filter(|&&user| user != own);
-                if users.clone().next().is_some() {
+                let mut users = rows.others(coordinate).peekable();
+                if users.peek().is_some() {
                     row.clear();
                     copy_row(
                         tensor.values().as_bytes(),
@@ -190,7 +187,7 @@ impl Local<'_> {
                         coordinate,
                         &mut row,
                     );
-                    users.for_each(|&user| messages[user as usize].extend_from_slice(&row));
+                    users.for_each(|user| messages[user as usize].extend_from_slice(&row));
                 }
             }
         } else {
@@ -198,8 +195,7 @@ impl Local<'_> {
             for (entry, &coordinate) in listed.indices[mode].iter().enumerate() {
                 let coordinate = coordinate as usize;
                 if rows.owner[coordinate] == own {
-                    let users = rows.users(coordinate).iter().filter(|&&user| user != own);
-                    users.for_each(|&user| listed.write(entry, &mut messages[user as usize]));
+                    rows.others(coordinate).for_each(|user| listed.write(entry, &mut messages[user as usize]));
                 }
             }
         }
@@ -218,13 +214,12 @@ impl Local<'_> {
         if !self.is_dense(place) {
             let listed = self.problem.listed(name);
             let mut here = Listed::empty(listed.shape.clone(), listed.element);
-            let is_needed = |coordinate: usize| rows.users(coordinate).binary_search(&own).is_ok();
-            let size = 8 * listed.shape.len() + width;
+            let size = listed.entry_bytes();
             // How many entries each rank has sent of this operand.
             let mut counts = vec![0usize; from.len()];
             for (entry, &coordinate) in listed.indices[mode].iter().enumerate() {
                 let owner = rows.owner[coordinate as usize];
-                if is_needed(coordinate as usize) {
+                if rows.is_needed(coordinate as usize, own) {
                     match owner == own {
                         true => here.push(listed.index(entry), listed.value(entry)),
                         false => counts[owner as usize] += 1,
@@ -239,7 +234,7 @@ impl Local<'_> {
             return Ok(Operand::Entries(self.renumbered(place, here)));
         }
         let needed = &self.needed[index];
-        let row = self.problem.row_bytes(tensor, mode) as usize;
+        let row = row_bytes(shape, (mode, width));
         let mut local = shape.to_vec();
         local[mode] = needed.len();
         let mut bytes = vec![0u8; row * needed.len()];
@@ -325,11 +320,8 @@ impl Local<'_> {
     /// The combination of what all ranks have.
     fn whole(&self, declared: &Tensor, tensor: AnyTensor) -> Result<Held, DistributeError> {
         let begins = self.problem.begins(declared);
-        let listed = Listed::of(&tensor, None);
-        let mut message = Vec::new();
-        (0..listed.len()).for_each(|entry| listed.write(entry, &mut message));
         let mut all = Vec::new();
-        for message in self.ranks.gather_all(&message)? {
+        for message in self.ranks.gather_all(&Listed::of(&tensor, None).message())? {
             let mut listed = Listed::empty(tensor.shape().to_vec(), tensor.element());
             listed.read(&message);
             all.push(packed(listed, declared, begins)?);
@@ -361,8 +353,8 @@ impl Local<'_> {
         let begin = self.problem.begin(declared, shape.iter().product());
         // Each rank has sent the rows that it needs itself.
         let sent_by = |rank: usize| {
-            let is_sent = |coordinate: &&u64| rows.users(**coordinate as usize).binary_search(&(rank as u32)).is_ok();
-            let places = owned.iter().enumerate().filter(move |(_, coordinate)| is_sent(coordinate));
+            let is_sent = |coordinate: &u64| rows.is_needed(*coordinate as usize, rank as u32);
+            let places = owned.iter().enumerate().filter(|(_, coordinate)| is_sent(coordinate));
             places.map(|(place, _)| place as u64).collect::<Vec<u64>>()
         };
         let mut all = Vec::new();
@@ -481,58 +473,4 @@ fn added<T: Element + bytemuck::CheckedBitPattern>(all: &[Vec<u8>]) -> Vec<u8> {
 
 fn literal_bytes(literal: Literal, element: ElementType) -> Vec<u8> {
     with_element!(element, |T| bytemuck::bytes_of(&T::from_literal(literal).unwrap_or(T::ZERO)).to_vec())
-}
-
-/// How a row of a dense tensor lies in memory: so many pieces of so many bytes, each one so many bytes after the other.
-fn pieces(shape: &[usize], (mode, width): (usize, usize)) -> (usize, usize, usize) {
-    let piece = shape[mode + 1..].iter().product::<usize>() * width;
-    (shape[..mode].iter().product(), piece, piece * shape[mode])
-}
-
-fn copy_row(bytes: &[u8], shape: &[usize], of: (usize, usize), coordinate: usize, into: &mut Vec<u8>) {
-    let (count, piece, stride) = pieces(shape, of);
-    for number in 0..count {
-        let begin = number * stride + coordinate * piece;
-        into.extend_from_slice(&bytes[begin..begin + piece]);
-    }
-}
-
-fn put_row(bytes: &mut [u8], shape: &[usize], of: (usize, usize), coordinate: usize, row: &[u8]) {
-    let (count, piece, stride) = pieces(shape, of);
-    for number in 0..count {
-        let begin = number * stride + coordinate * piece;
-        bytes[begin..begin + piece].copy_from_slice(&row[number * piece..(number + 1) * piece]);
-    }
-}
-
-/// Puts rows, which come one after the other, at some coordinates.
-fn put_rows(bytes: &mut [u8], shape: &[usize], of: (usize, usize), coordinates: &[u64], rows: &[u8]) {
-    let (count, piece, _) = pieces(shape, of);
-    for (&coordinate, row) in coordinates.iter().zip(rows.chunks_exact((count * piece).max(1))) {
-        put_row(bytes, shape, of, coordinate as usize, row);
-    }
-}
-
-/// The rows of a dense tensor, one after the other.
-fn rows_of(bytes: Vec<u8>, shape: &[usize], of: (usize, usize)) -> Vec<u8> {
-    if of.0 == 0 {
-        return bytes;
-    }
-    let mut rows = Vec::with_capacity(bytes.len());
-    (0..shape[of.0]).for_each(|coordinate| copy_row(&bytes, shape, of, coordinate, &mut rows));
-    rows
-}
-
-/// A dense tensor of some coordinates of a mode.
-fn chosen(bytes: &[u8], mut shape: Vec<usize>, of: (usize, usize), coordinates: &[u64]) -> (Vec<u8>, Vec<usize>) {
-    let before = shape.clone();
-    shape[of.0] = coordinates.len();
-    let mut chosen = vec![0; shape.iter().product::<usize>() * of.1];
-    let mut row = Vec::new();
-    for (place, &coordinate) in coordinates.iter().enumerate() {
-        row.clear();
-        copy_row(bytes, &before, of, coordinate as usize, &mut row);
-        put_row(&mut chosen, &shape, of, place, &row);
-    }
-    (chosen, shape)
 }
