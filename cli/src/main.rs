@@ -76,6 +76,19 @@ enum Verb {
     Man(manual::Man),
 }
 
+impl Verb {
+    /// Refuses to do in each of many processes what is for one.
+    fn alone(&self) -> Result<(), Failure> {
+        match run::launched() {
+            processes if processes > 1 && !matches!(self, Verb::Run(_)) => {
+                let message = format!("{processes} processes were started together, which only `spc run` is for");
+                Err(Failure::usage(message).help("start this verb without `mpirun`"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 /// What the exit status means.
 const STATUS: &str = "\
 Exit status: 0, all was done; 1, an input was refused or something went wrong; 2, wrong usage; 101, a fault of spc.
@@ -155,6 +168,9 @@ fn main() -> ExitCode {
         Err(status) => return status,
     };
     settings.hold();
+    if let Err(failure) = verb.alone() {
+        return output::report(failure);
+    }
     let result = match verb {
         Verb::Compile(verb) => verb.run(),
         Verb::Run(verb) => verb.run(),

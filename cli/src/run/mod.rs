@@ -3,12 +3,14 @@
 mod defaults;
 mod inputs;
 mod outputs;
+#[cfg(feature = "mpi")]
+mod processes;
 mod ranks;
 mod report;
 
 use crate::arguments::{KernelArguments, NamedFile, dimension, named_file};
 use crate::failure::{Failure, note};
-use crate::files::{InputKind, OutputKind};
+use crate::files::{Destination, InputKind, OutputKind};
 use crate::planning::PlanArguments;
 use crate::progress::Progress;
 use crate::source::Source;
@@ -18,13 +20,13 @@ use report::Report;
 
 pub(crate) use defaults::{default_format, load};
 pub(crate) use inputs::{Given, literal, notes, of_file, open, read, without_shape};
-pub(crate) use ranks::{failure as of_ranks, of_plan as ranks_as_json, table as table_of_ranks};
+pub(crate) use ranks::{failure as of_ranks, launched, of_plan as ranks_as_json, table as table_of_ranks};
 pub(crate) use report::{number, on_one_line};
-use spc::execute::{Backend, Error, Program, ProgramError, ProgramOptions, StreamOptions};
+use spc::execute::{Backend, Error, Operand, Program, ProgramError, ProgramOptions, StreamOptions};
 use spc::tensor::{Duplicates, InvalidTensor, PackError};
 use spc_compiler::{explanation, notation};
-use std::num::NonZeroUsize;
-use std::time::Instant;
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::time::{Duration, Instant};
 
 /// Run a kernel on data
 ///
@@ -68,13 +70,17 @@ pub(crate) struct Run {
     /// Cut parts where positions of this level begin, counted from 1: sums below them are made in one piece
     #[arg(long, value_name = "LEVEL", requires = "stream")]
     whole: Option<NonZeroUsize>,
-    /// Run on so many ranks, which are threads here and exchange what they need; `spc explain --ranks` says what they would send
+    /// Run on so many ranks, which are threads here and exchange what they need; `spc explain --ranks` says what they would send. Under
+    /// `mpirun`, in builds with MPI, the ranks are its processes
     #[arg(long, value_name = "N", conflicts_with_all = ["stream", "show_code", "repeat"])]
     ranks: Option<NonZeroUsize>,
-    /// With `--ranks`, what is shared out: `X` for the entries of `X` in equal numbers, `X:4x2x1` for a grid over its modes, `i` for the
-    /// range of an index; what costs least if not given
-    #[arg(long, value_name = "WHAT", requires = "ranks")]
+    /// On ranks, what is shared out: `X` for the entries of `X` in equal numbers, `X:4x2x1` for a grid over its modes, `i` for the range of
+    /// an index; what costs least if not given
+    #[arg(long, value_name = "WHAT")]
     distribute: Option<String>,
+    /// On ranks, the longest that one waits for another; then all end
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<NonZeroU32>,
     /// Leave alone what `spc bench --tune` has found for such a kernel
     #[arg(long)]
     untuned: bool,
@@ -131,9 +137,15 @@ impl Run {
 
     /// On the threads that were asked for.
     fn run_here(&self) -> Result<(), Failure> {
-        let options = self.options();
+        match self.ranks()? {
+            Some(ranks) => ranks.run(self),
+            None => self.run_alone(),
+        }
+    }
+
+    fn prepared(&self) -> Result<Prepared, Failure> {
         let given = open(&self.inputs, self.from)?;
-        let (source, mut notes) = load(&self.kernel, &given)?;
+        let (source, notes) = load(&self.kernel, &given)?;
         let kernel = source.single()?;
         if let Some((name, _)) = &self.stream {
             inputs::declared(kernel, name)?;
@@ -147,12 +159,14 @@ impl Run {
         let progress = Progress::new("reading");
         let start = Instant::now();
         let operands = read(kernel, given, &progress)?;
-        let read_time = start.elapsed();
-        if let Some(ranks) = self.ranks {
-            return self.on_ranks(ranks.get(), (kernel, &source), operands, &destinations, progress);
-        }
+        Ok(Prepared { source, notes, operands, destinations, read_time: start.elapsed(), progress })
+    }
+
+    fn run_alone(&self) -> Result<(), Failure> {
+        let Prepared { source, mut notes, operands, destinations, read_time, progress } = self.prepared()?;
+        let kernel = source.single()?;
         progress.step("packing and compiling");
-        let program = Program::new(kernel, operands, &self.dimensions, &options)
+        let program = Program::new(kernel, operands, &self.dimensions, &self.options())
             .map_err(|error| refuse(error, kernel, &source))?;
         progress.step("running");
         let outcome = program.run(self.repeat.get()).map_err(|error| refuse(error, kernel, &source))?;
@@ -201,6 +215,16 @@ impl Run {
             model: None,
         }
     }
+}
+
+/// What is read before a kernel runs.
+struct Prepared {
+    source: Source,
+    notes: Vec<String>,
+    operands: Vec<(String, Operand)>,
+    destinations: Vec<(String, Destination)>,
+    read_time: Duration,
+    progress: Progress,
 }
 
 /// Why a program does not run, with what to do about it.

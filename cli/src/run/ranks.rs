@@ -1,11 +1,10 @@
-//! `--ranks`: a kernel on many ranks, which are threads here; and what other numbers of ranks would send.
+//! A kernel on many ranks, threads or processes of MPI; and what other numbers of ranks would send.
 
 use super::report::{Checksum, format_of, milliseconds, result};
-use super::{Run, outputs, refuse};
+use super::{Prepared, Run, outputs, refuse};
 use crate::failure::Failure;
 use crate::files::Destination;
 use crate::output;
-use crate::progress::Progress;
 use crate::settings;
 use crate::source::Source;
 use serde_json::{Value, json};
@@ -13,6 +12,7 @@ use spc::distribute::{
     Communicator, DistributeError, Machine, Part, Placement, Plan, Problem, ThreadRank, Traffic, on_threads,
 };
 use spc::execute::Operand;
+use spc::tensor::AnyTensor;
 use spc_compiler::notation::Kernel;
 use std::fmt::Write;
 use std::time::Duration;
@@ -20,22 +20,88 @@ use std::time::Duration;
 /// The most ranks that run as threads.
 const MOST: usize = 1024;
 
+/// What a kernel runs on.
+pub(super) enum Ranks {
+    Threads(usize),
+    #[cfg(feature = "mpi")]
+    Processes(super::processes::Processes),
+}
+
+impl Ranks {
+    pub(super) fn run(self, run: &Run) -> Result<(), Failure> {
+        match self {
+            Ranks::Threads(ranks) => run.on_threads(ranks),
+            #[cfg(feature = "mpi")]
+            Ranks::Processes(processes) => processes.run(run),
+        }
+    }
+}
+
+/// How many processes a launcher of MPI has started, this among them; Open MPI says so, and MPICH and its kin.
+pub(crate) fn launched() -> usize {
+    let said = |name| std::env::var(name).ok()?.parse().ok();
+    ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"].into_iter().find_map(said).unwrap_or(1)
+}
+
 impl Run {
-    /// Runs a kernel on so many ranks.
-    pub(super) fn on_ranks(
+    /// The ranks that were asked for, by an option or by starting many processes together.
+    pub(super) fn ranks(&self) -> Result<Option<Ranks>, Failure> {
+        if launched() > 1 {
+            return self.processes().map(Some);
+        }
+        let only = |option| {
+            let message = format!("`{option}` is for ranks");
+            Failure::usage(message).help("`--ranks N` runs on so many; so does `mpirun -n N`, in builds with MPI")
+        };
+        match self.ranks {
+            Some(ranks) if ranks.get() > MOST => {
+                let help = "`spc explain --ranks` counts what any number of ranks would send";
+                Err(Failure::usage(format!("at most {MOST} ranks run as threads")).help(help))
+            }
+            Some(ranks) => Ok(Some(Ranks::Threads(ranks.get()))),
+            None if self.distribute.is_some() => Err(only("--distribute")),
+            None if self.timeout.is_some() => Err(only("--timeout")),
+            None => Ok(None),
+        }
+    }
+
+    #[cfg(feature = "mpi")]
+    fn processes(&self) -> Result<Ranks, Failure> {
+        super::processes::Processes::of(self).map(Ranks::Processes)
+    }
+
+    #[cfg(not(feature = "mpi"))]
+    fn processes(&self) -> Result<Ranks, Failure> {
+        let message = format!("{} processes were started together, and this `spc` was built without MPI", launched());
+        Err(Failure::usage(message).help("`cargo build --release --features spc-tensor-cli/mpi` builds it with MPI"))
+    }
+
+    /// The longest that a rank waits for another.
+    pub(super) fn longest_wait(&self) -> Option<Duration> {
+        self.timeout.map(|seconds| Duration::from_secs(seconds.get().into()))
+    }
+
+    fn on_threads(&self, ranks: usize) -> Result<(), Failure> {
+        let Prepared { source, operands, destinations, progress, .. } = self.prepared()?;
+        let kernel = source.single()?;
+        progress.step("placing");
+        let (problem, plan) = self.placed(ranks, (kernel, &source), operands)?;
+        progress.step("running");
+        let body = |own: &ThreadRank| of_rank(&problem, &plan, own);
+        let all = on_threads(ranks, self.longest_wait(), body).map_err(|error| failure(error, kernel, &source))?;
+        drop(progress);
+        let ran = all.into_iter().flatten().next().expect("the first rank has the results");
+        ran.report(&plan, kernel, &destinations)
+    }
+
+    /// What is to run, and who has what.
+    pub(super) fn placed(
         &self,
         ranks: usize,
         (kernel, source): (&Kernel, &Source),
         operands: Vec<(String, Operand)>,
-        destinations: &[(String, Destination)],
-        progress: Progress,
-    ) -> Result<(), Failure> {
-        if ranks > MOST {
-            let help = "`spc explain --ranks` counts what any number of ranks would send";
-            return Err(Failure::usage(format!("at most {MOST} ranks run as threads")).help(help));
-        }
+    ) -> Result<(Problem, Plan), Failure> {
         let because = |error| failure(error, kernel, source);
-        progress.step("placing");
         let problem = Problem::new(kernel, operands, &self.dimensions, &self.options()).map_err(because)?;
         let plan = match &self.distribute {
             Some(text) => {
@@ -44,38 +110,59 @@ impl Run {
             }
             None => problem.plans(ranks, Machine::default()).map_err(because)?.remove(0),
         };
-        progress.step("running");
-        let body = |own: &ThreadRank| {
-            let part = problem.run(&plan, own)?;
-            let took = Took::of(&part);
-            let traffic = own.traffic();
-            Ok((problem.gather(&plan, part, own)?, took, traffic))
-        };
-        let mut all = on_threads(ranks, None, body).map_err(because)?;
-        drop(progress);
-        let traffic = all.iter().fold(Traffic::default(), |mut sum, (_, _, traffic)| {
-            sum += *traffic;
-            sum
-        });
-        let took = all.iter().fold(Took::default(), |most, (_, took, _)| most.longer(took));
-        let results = all.swap_remove(0).0.expect("the first rank has the results");
-        let to_stdout = outputs::write(&results, destinations)?;
+        Ok((problem, plan))
+    }
+}
+
+/// This rank's part of a run; what came out is on the first rank.
+pub(super) fn of_rank(
+    problem: &Problem,
+    plan: &Plan,
+    own: &dyn Communicator,
+) -> Result<Option<Ran>, DistributeError> {
+    let part = problem.run(plan, own)?;
+    let said = Said { traffic: own.traffic(), took: Took::of(&part) };
+    let results = problem.gather(plan, part, own)?;
+    let all = own.gather(said.message())?;
+    Ok(results.zip(all).map(|(results, all)| {
+        let all = all.iter().map(|message| Said::read(message));
+        let said = all.reduce(Said::with).expect("there is a rank");
+        Ran { results, said }
+    }))
+}
+
+/// What came out on all ranks.
+pub(super) struct Ran {
+    results: Vec<(String, AnyTensor)>,
+    said: Said,
+}
+
+impl Ran {
+    /// Writes the results, and says what it took.
+    pub(super) fn report(
+        &self,
+        plan: &Plan,
+        kernel: &Kernel,
+        destinations: &[(String, Destination)],
+    ) -> Result<(), Failure> {
+        let Said { traffic, took } = self.said;
+        let to_stdout = outputs::write(&self.results, destinations)?;
         let text = || {
             let mut text = String::new();
-            for (name, tensor) in &results {
+            for (name, tensor) in &self.results {
                 result(&mut text, name, tensor, &format_of(kernel, name, tensor));
             }
-            _ = writeln!(text, "{}", sentence(&plan, traffic, took));
+            _ = writeln!(text, "{}", sentence(plan, traffic, took));
             text
         };
         if settings::json() {
-            let of_results = results.iter().map(|(name, tensor)| {
+            let of_results = self.results.iter().map(|(name, tensor)| {
                 let value =
                     json!({ "shape": tensor.shape(), "stored": tensor.nnz(), "checksum": Checksum::of(tensor).json() });
                 (name.clone(), value)
             });
             return output::print_json(json!({
-                "plan": of_plan(&plan),
+                "plan": of_plan(plan),
                 "sent_bytes": traffic.bytes,
                 "messages": traffic.messages,
                 "run_ms": milliseconds(took.kernel),
@@ -95,8 +182,41 @@ impl Run {
     }
 }
 
-/// Times of one rank, or the longest of all ranks.
-#[derive(Debug, Clone, Copy, Default)]
+/// What one rank has sent and how long it took, or all that ranks have sent and the longest that one took.
+#[derive(Debug, Clone, Copy)]
+struct Said {
+    traffic: Traffic,
+    took: Took,
+}
+
+impl Said {
+    fn message(&self) -> Vec<u8> {
+        let Took { exchange, kernel, combine } = self.took;
+        let times = [exchange, kernel, combine].map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+        let numbers = [self.traffic.bytes, self.traffic.messages].into_iter().chain(times);
+        numbers.flat_map(u64::to_le_bytes).collect()
+    }
+
+    fn read(message: &[u8]) -> Self {
+        let mut numbers = message.chunks_exact(8).map(|bytes| u64::from_le_bytes(bytes.try_into().expect("eight")));
+        let mut next = || numbers.next().expect("a rank has said all");
+        let traffic = Traffic { bytes: next(), messages: next() };
+        let [exchange, kernel, combine] = [(); 3].map(|()| Duration::from_nanos(next()));
+        Self { traffic, took: Took { exchange, kernel, combine } }
+    }
+
+    fn with(mut self, other: Self) -> Self {
+        self.traffic += other.traffic;
+        self.took = Took {
+            exchange: self.took.exchange.max(other.took.exchange),
+            kernel: self.took.kernel.max(other.took.kernel),
+            combine: self.took.combine.max(other.took.combine),
+        };
+        self
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
 struct Took {
     exchange: Duration,
     kernel: Duration,
@@ -106,14 +226,6 @@ struct Took {
 impl Took {
     fn of(part: &Part) -> Self {
         Self { exchange: part.exchange_time, kernel: part.kernel_time, combine: part.combine_time }
-    }
-
-    fn longer(self, other: &Self) -> Self {
-        Self {
-            exchange: self.exchange.max(other.exchange),
-            kernel: self.kernel.max(other.kernel),
-            combine: self.combine.max(other.combine),
-        }
     }
 }
 

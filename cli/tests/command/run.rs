@@ -220,6 +220,28 @@ fn ranks_give_what_one_gives() {
     assert_has(&refuses("j"), &["`j` is no index of the result", "`i`, `r`"]);
 }
 
+/// Without MPI, processes that were started together would each do the same, and write the same file.
+#[test]
+#[cfg(not(feature = "mpi"))]
+fn processes_that_mpi_has_started_are_refused() {
+    let place = Place::new().with("x.tns", "1 1 2\n");
+    for (arguments, expected) in [
+        (&["run", "y(i) = A(i,j)", "-i", "A=x.tns", "-o", "y=y.tns"][..], "was built without MPI"),
+        (&["convert", "x.tns", "y.tns"], "which only `spc run` is for"),
+    ] {
+        for name in ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"] {
+            let output = place.command(arguments).env(name, "4").output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_has(&said, &["4 processes were started together", expected]);
+            assert_eq!(output.status.code(), Some(2), "{said}");
+            assert!(!place.path("y.tns").exists());
+        }
+    }
+    let refuses = |option| place.fails(&["run", "y(i) = A(i,j)", "-i", "A=x.tns", option, "1"], 2);
+    assert_has(&refuses("--distribute"), &["`--distribute` is for ranks", "mpirun -n N"]);
+    assert_has(&refuses("--timeout"), &["`--timeout` is for ranks"]);
+}
+
 #[test]
 fn steps_of_shortest_paths() {
     let file = examples().join("shortest_paths.ti");

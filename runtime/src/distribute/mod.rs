@@ -37,6 +37,8 @@
 mod communicator;
 mod dense_rows;
 mod listed;
+#[cfg(feature = "mpi")]
+mod mpi;
 mod placement;
 mod plan;
 mod problem;
@@ -45,6 +47,8 @@ mod run;
 mod tests;
 
 pub use communicator::{CommunicationError, Communicator, ThreadRank, Traffic, on_threads};
+#[cfg(feature = "mpi")]
+pub use mpi::MpiRank;
 pub use placement::Placement;
 pub use plan::{Counts, Machine, Plan, Summary};
 pub use problem::Problem;

@@ -1,0 +1,193 @@
+//! `mpirun -n 4 spc run …`, in builds with MPI: processes give what threads give, and send as much.
+
+use spc_tests::harness::Skip;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// A folder with inputs, where Open MPI starts processes.
+struct Together {
+    folder: TempDir,
+}
+
+/// Longer than any of these runs takes; what hangs is stopped then.
+const LIMIT: Duration = Duration::from_secs(120);
+
+impl Together {
+    fn new() -> Result<Self, Skip> {
+        if !cfg!(feature = "mpi") {
+            return Err(Skip("the command is built without MPI (--features spc-tensor-cli/mpi)".to_owned()));
+        }
+        let version = Command::new("mpirun").arg("--version").output();
+        let is_it = version.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("Open MPI"));
+        if !is_it {
+            return Err(Skip("there is no `mpirun` of Open MPI".to_owned()));
+        }
+        let together = Self { folder: tempfile::tempdir().expect("a folder") };
+        for (name, shape, count) in [("x", "40x30x20", "700"), ("a", "50x40", "300"), ("b", "40x60", "300")] {
+            let file = format!("{name}.tns");
+            together.alone(&["generate", "uniform", "--shape", shape, "--nnz", count, "--seed", "5", "-o", &file]);
+        }
+        Ok(together)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(self.folder.path()).stdin(Stdio::null());
+        command.env("SPC_CACHE", concat!(env!("CARGO_TARGET_TMPDIR"), "/kernels"));
+        command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+        command
+    }
+
+    /// What one process prints.
+    fn alone(&self, arguments: &[&str]) -> String {
+        let output = self.command(env!("CARGO_BIN_EXE_spc")).args(arguments).output().expect("it starts");
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        String::from_utf8(output.stdout).expect("it is text")
+    }
+
+    /// So many processes of a line of the shell, in which `$0` is the command.
+    fn processes(&self, ranks: usize, line: &str) -> Output {
+        let mut command = self.command("mpirun");
+        command.args(["--oversubscribe", "-n", &ranks.to_string(), "sh", "-c", line, env!("CARGO_BIN_EXE_spc")]);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let mut child = child.expect("mpirun starts");
+        let begin = Instant::now();
+        while child.try_wait().expect("it is a process of this one").is_none() {
+            if begin.elapsed() > LIMIT {
+                _ = child.kill();
+                panic!("{ranks} processes of `{line}` hang");
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        child.wait_with_output().expect("it has ended")
+    }
+
+    fn json(&self, ranks: usize, arguments: &str) -> serde_json::Value {
+        let output = self.processes(ranks, &format!("exec \"$0\" run --json {arguments}"));
+        assert!(output.status.success(), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{arguments}: {error}: {output:?}"))
+    }
+
+    /// What is said on standard error by processes that end with a status.
+    fn fails(&self, ranks: usize, line: &str, status: i32) -> String {
+        let output = self.processes(ranks, line);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(status), "{line}: {said}");
+        said
+    }
+}
+
+#[track_caller]
+fn assert_has(text: &str, part: &str) {
+    assert!(text.contains(part), "no {part:?} in:\n{text}");
+}
+
+/// Kernels of the suites, in several formats, with each way to share them out.
+const KERNELS: &[(&str, &[&str])] = &[
+    ("'y(i) = A(i,j) * x(j)' -f A=csr -i A=a.tns -i x=random", &["A", "A:2x2", "i"]),
+    ("'y(i) = min(j)(A(i,j) + x(j))' -f A=csr -i A=a.tns -i x=random", &["A", "i"]),
+    ("'Y(i,r) = A(i,j) * B(j,r)' -f A=coo -i A=a.tns -i B=random --dim r=5", &["A", "i", "r"]),
+    ("'Y(i,j) = A(i,j) * P(i,k) * Q(j,k)' -f A=csr -f Y=csr -i A=a.tns -i P=random -i Q=random --dim k=4", &["A", "i"]),
+    ("'Y(i,j) = X(i,j,k) * v(k)' -f X=csf -f Y=csr -i X=x.tns -i v=random", &["X", "X:2x1x2", "i"]),
+    ("'Y(i,j,r) = X(i,j,k) * U(k,r)' -f X=hicoo -i X=x.tns -i U=random --dim r=3", &["X", "i"]),
+    ("'A(i,r) = X(i,j,k) * B(j,r) * C(k,r)' -f X=csf -i X=x.tns -i B=random -i C=random --dim r=4", &["X", "X:1x2x2", "i", "r"]),
+    ("'C(i,k) = A(i,j) * B(j,k)' -f A=csr -f B=csr -f C=csr -i A=a.tns -i B=b.tns", &["A", "i"]),
+    ("'s = sum(i,j,k)(X(i,j,k) * X(i,j,k))' -f X=coo -i X=x.tns", &["X"]),
+];
+
+fn processes_give_what_threads_give() -> Result<(), Skip> {
+    let together = Together::new()?;
+    let read = |name: &str| std::fs::read(together.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    for (number, (kernel, placements)) in KERNELS.iter().enumerate() {
+        let result = kernel.trim_start_matches('\'').split(['(', ' ']).next().expect("it has a result");
+        for (turn, placement) in placements.iter().enumerate() {
+            let ranks = if placement.contains(':') { 4 } else { [4, 2, 3, 7][(number + turn) % 4] };
+            let arguments = format!("{kernel} --distribute {placement}");
+            let processes = together.json(ranks, &format!("{arguments} -o {result}=p.tns"));
+            let shell = format!("exec \"$0\" run --json {arguments} --ranks {ranks} -o {result}=t.tns");
+            let threads = together.command("sh").args(["-c", &shell, env!("CARGO_BIN_EXE_spc")]).output();
+            let threads: serde_json::Value =
+                serde_json::from_slice(&threads.expect("it starts").stdout).expect("it is JSON");
+            for field in ["plan", "sent_bytes", "messages", "outputs"] {
+                assert_eq!(processes[field], threads[field], "{ranks} ranks: {arguments}: {field}");
+            }
+            assert!(read("p.tns") == read("t.tns"), "{ranks} ranks: {arguments}: other bits");
+        }
+    }
+    Ok(())
+}
+
+fn ranks_may_have_nothing() -> Result<(), Skip> {
+    let together = Together::new()?;
+    std::fs::write(together.path("small.tns"), "# shape: 2 2\n1 2 3\n").expect("a file");
+    std::fs::write(together.path("empty.tns"), "# shape: 3 2\n").expect("a file");
+    for (file, sum) in [("small", 3.0), ("empty", 0.0)] {
+        for placement in ["A", "i"] {
+            let spmv = format!("'y(i) = A(i,j) * x(j)' -f A=csr -i A={file}.tns -i x=ones --distribute {placement}");
+            assert_eq!(together.json(5, &spmv)["outputs"]["y"]["checksum"], sum, "{file} {placement}");
+        }
+    }
+    Ok(())
+}
+
+/// Open MPI adds words of its own on standard error.
+fn errors(said: &str) -> usize {
+    said.lines().filter(|line| line.starts_with("error: ")).count()
+}
+
+fn faults_are_said_once_and_nothing_hangs() -> Result<(), Skip> {
+    let together = Together::new()?;
+    let spmv = "run 'y(i) = A(i,j) * x(j)' -f A=csr -i x=ones";
+    let said = together.fails(3, &format!("exec \"$0\" {spmv} -i A=none.tns"), 1);
+    assert_has(&said, "none.tns");
+    assert_eq!(errors(&said), 1, "{said}");
+    // One rank alone can't read its file.
+    let line = format!("f=a.tns; [ $OMPI_COMM_WORLD_RANK = 2 ] && f=other.tns; exec \"$0\" {spmv} -i A=$f");
+    let said = together.fails(3, &line, 1);
+    assert_has(&said, "other.tns");
+    assert_eq!(errors(&said), 1, "{said}");
+    // The first rank alone can't write.
+    let said = together.fails(3, &format!("exec \"$0\" {spmv} -i A=a.tns -o y=no/folder/y.tns"), 1);
+    assert_eq!(errors(&said), 1, "{said}");
+    // One waits for a file that never comes.
+    let made = Command::new("mkfifo").arg(together.path("pipe.tns")).status();
+    assert!(made.is_ok_and(|status| status.success()));
+    let line = format!("f=a.tns; [ $OMPI_COMM_WORLD_RANK = 1 ] && f=pipe.tns; exec \"$0\" {spmv} -i A=$f --timeout 2");
+    assert_has(&together.fails(2, &line, 1), "rank 1 has sent nothing for 2s");
+    // One is killed while it reads.
+    let line = format!(
+        "if [ $OMPI_COMM_WORLD_RANK = 1 ]; then f=pipe.tns; (sleep 2; kill -9 $$) & else f=a.tns; fi; exec \"$0\" {spmv} -i A=$f -o y=y.tns"
+    );
+    let output = together.processes(3, &line);
+    assert!(!output.status.success(), "{output:?}");
+    assert!(!together.path("y.tns").exists());
+    Ok(())
+}
+
+fn what_one_process_has_is_refused() -> Result<(), Skip> {
+    let together = Together::new()?;
+    let spmv = "'y(i) = A(i,j) * x(j)' -f A=csr -i x=ones";
+    for (line, expected) in [
+        (format!("run {spmv} -i A=-"), "comes from the standard input"),
+        (format!("run {spmv} -i A=a.tns --ranks 3"), "`--ranks 3` for 2 processes"),
+        (format!("run {spmv} -i A=a.tns --repeat 3"), "`--repeat` is for one process"),
+        ("cp a.tns --rank 2".to_owned(), "which only `spc run` is for"),
+    ] {
+        let said = together.fails(2, &format!("exec \"$0\" {line}"), 2);
+        assert_has(&said, expected);
+    }
+    Ok(())
+}
+
+spc_tests::tests! {
+    processes_give_what_threads_give,
+    ranks_may_have_nothing,
+    faults_are_said_once_and_nothing_hangs,
+    what_one_process_has_is_refused,
+}
