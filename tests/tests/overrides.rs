@@ -192,6 +192,12 @@ const REFUSED: &[(&str, &str, &str, &str, &str)] = &[
     (SPMM, "register_tile(r, folded(8));", "folded(8)", "not a width", "overlapped(64)"),
     (SPMV, "register_tile(i, 8);", "register_tile(i, 8)", "no loop in vector lanes", "`vector`"),
     (SUMS, "register_tile(r, 8);", "register_tile(r, 8)", "no rows are reduced into", "leave it out"),
+    (SPMV, "distribute(x);", "distribute(x)", "can't be kept to", "stored entries"),
+    (SPMV, "distribute(j);", "distribute(j)", "can't be kept to", "the result has `i`"),
+    (SPMV, "distribute(A: grid(2));", "distribute(A: grid(2))", "can't be kept to", "parts of each mode"),
+    (SPMV, "distribute(A: grid(2, 0));", "distribute(A: grid(2, 0))", "can't be kept to", "`distribute(i)`"),
+    (SPMV, "distribute(A + x);", "distribute(A + x)", "can't be kept to", "`distribute(X)`"),
+    (SPMV, "distribute(A); distribute(i);", "distribute(i)", "can't be kept to", "share out one thing"),
     (SPMV, "on z { parallel(i); }", "z", "not a result", "left of a statement"),
 ];
 

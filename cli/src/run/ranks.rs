@@ -115,11 +115,7 @@ impl Run {
 }
 
 /// This rank's part of a run; what came out is on the first rank.
-pub(super) fn of_rank(
-    problem: &Problem,
-    plan: &Plan,
-    own: &dyn Communicator,
-) -> Result<Option<Ran>, DistributeError> {
+pub(super) fn of_rank(problem: &Problem, plan: &Plan, own: &dyn Communicator) -> Result<Option<Ran>, DistributeError> {
     let part = problem.run(plan, own)?;
     let said = Said { traffic: own.traffic(), took: Took::of(&part) };
     let results = problem.gather(plan, part, own)?;

@@ -214,6 +214,19 @@ fn ranks_give_what_one_gives() {
     assert_eq!(json["outputs"]["A"]["checksum"], 42.0);
     let counted = place.json(&[&["explain", text, "--json", "--ranks", "3"], &inputs[..]].concat());
     assert_eq!(counted["placements"][0]["bytes"], json["sent_bytes"]);
+    // A schedule says it too, and the command line before it.
+    let kernel = "fn k(X: csf order 3, B: dense, C: dense) -> A: dense { A(i,r) = X(i,j,k) * B(j,r) * C(k,r); }";
+    for (asked, more, expected) in
+        [("X: grid(2, 1, 2)", &[][..], "X:2x1x2"), ("i", &[], "i"), ("i", &["--distribute", "X"], "X")]
+    {
+        let place = Place::new()
+            .with("x.tns", &place.read("x.tns"))
+            .with("k.ti", &format!("{kernel} schedule {{ distribute({asked}); }}"));
+        let json = place.json(&[&["run", "k.ti", "--json", "--ranks", "4"], &inputs[..], more].concat());
+        assert_eq!((&json["plan"]["distribute"], &json["outputs"]["A"]["checksum"]), (&expected.into(), &42.0.into()));
+        let alone = place.json(&[&["run", "k.ti", "--json"], &inputs[..]].concat());
+        assert_eq!(alone["checksum"], 42.0);
+    }
     let refuses =
         |distribute| place.refuses(&[&["run", text, "--ranks", "4", "--distribute", distribute], &inputs[..]].concat());
     assert_has(&refuses("X:2x2"), &["a grid over 2 modes of a tensor that has 3", "1 where it is not cut"]);

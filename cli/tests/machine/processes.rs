@@ -96,7 +96,10 @@ const KERNELS: &[(&str, &[&str])] = &[
     ("'Y(i,j) = A(i,j) * P(i,k) * Q(j,k)' -f A=csr -f Y=csr -i A=a.tns -i P=random -i Q=random --dim k=4", &["A", "i"]),
     ("'Y(i,j) = X(i,j,k) * v(k)' -f X=csf -f Y=csr -i X=x.tns -i v=random", &["X", "X:2x1x2", "i"]),
     ("'Y(i,j,r) = X(i,j,k) * U(k,r)' -f X=hicoo -i X=x.tns -i U=random --dim r=3", &["X", "i"]),
-    ("'A(i,r) = X(i,j,k) * B(j,r) * C(k,r)' -f X=csf -i X=x.tns -i B=random -i C=random --dim r=4", &["X", "X:1x2x2", "i", "r"]),
+    (
+        "'A(i,r) = X(i,j,k) * B(j,r) * C(k,r)' -f X=csf -i X=x.tns -i B=random -i C=random --dim r=4",
+        &["X", "X:1x2x2", "i", "r"],
+    ),
     ("'C(i,k) = A(i,j) * B(j,k)' -f A=csr -f B=csr -f C=csr -i A=a.tns -i B=b.tns", &["A", "i"]),
     ("'s = sum(i,j,k)(X(i,j,k) * X(i,j,k))' -f X=coo -i X=x.tns", &["X"]),
 ];

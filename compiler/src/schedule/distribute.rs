@@ -13,8 +13,11 @@
 //! The first is right where results of parts are combined to that of the whole, as for [streams](super::stream); the second wherever the
 //! index stands for one mode of the result and of operands, and is nothing else.
 
-use super::stream::{Stream, stream};
+use super::directive::{choice, named};
+use super::stream::{Stream, refusal, stream};
+use crate::diagnostics::Diagnostics;
 use crate::notation::{Access, Expr, IndexVariable, Kernel, Reading, Role, TensorId};
+use crate::syntax::{Directive, ExprKind};
 
 /// What ranks share out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +48,50 @@ pub struct Renumbered {
     pub name: String,
     /// All names that the text has for it.
     pub names: Vec<String>,
+}
+
+/// What the schedule of a kernel says that ranks share out, with the parts of each mode where it is by a grid.
+///
+/// # Errors
+/// When the kernel can't be distributed so.
+pub fn placed(kernel: &Kernel) -> Result<Option<(Shared, Option<Vec<u64>>)>, Diagnostics> {
+    let directives = kernel.schedule.iter().flat_map(|schedule| &schedule.directives);
+    let mut found = directives.filter(|directive| directive.name.name == "distribute");
+    let Some(directive) = found.next() else { return Ok(None) };
+    let second = found.next().map(|second| (second, "it is distributed twice", "ranks share out one thing"));
+    if let Some((second, message, help)) = second {
+        return Err(refusal(second, message.to_owned(), help.to_owned()).into());
+    }
+    placement(kernel, directive).map(Some).map_err(|(message, help)| refusal(directive, message, help).into())
+}
+
+fn placement(kernel: &Kernel, directive: &Directive) -> Result<(Shared, Option<Vec<u64>>), (String, String)> {
+    let is_written = "write `distribute(X)`, `distribute(X: grid(4, 2, 1))` or `distribute(i)`";
+    let unread = || (format!("`{directive}` says nothing that ranks share out"), is_written.to_owned());
+    let [shared] = &directive.arguments[..] else { return Err(unread()) };
+    let ExprKind::Name(shared) = &shared.kind else { return Err(unread()) };
+    let tensor = kernel.tensors.iter().find(|tensor| tensor.name == shared.name && tensor.role == Role::Input);
+    let grid = match choice(directive, 0).map(named) {
+        None => None,
+        Some(Some((name, Some(parts)))) if name == "grid" => {
+            let parts = parts.iter().map(|part| part.parse().ok().filter(|parts| *parts > 0));
+            Some(parts.collect::<Option<Vec<u64>>>().ok_or_else(unread)?)
+        }
+        Some(_) => return Err(unread()),
+    };
+    if let Some(parts) = &grid {
+        let order = tensor.map_or(1, |tensor| tensor.format.order);
+        if tensor.is_none() || parts.len() != order {
+            let what = format!("a grid over {} modes, and `{}` has {order}", parts.len(), shared.name);
+            return Err((what, "a grid says the parts of each mode of an input, 1 where it is not cut".to_owned()));
+        }
+    }
+    let shared = match tensor {
+        Some(_) => Shared::Entries(shared.name.clone()),
+        None => Shared::Range(shared.name.clone()),
+    };
+    distribution(kernel, &shared)?;
+    Ok((shared, grid))
 }
 
 /// The input whose entries are best shared out: the sparse one of most modes, of which results of parts make that of the whole.

@@ -46,6 +46,7 @@ const FEWER_OPERANDS: [usize; 3] = [6, 3, 2];
 /// What the language can say and the scheduler can't do yet, with its place.
 pub fn schedule(kernel: &notation::Kernel, options: Options) -> Result<Program, Diagnostics> {
     let stream = super::stream::asked(kernel)?;
+    super::distribute::placed(kernel)?;
     loops(kernel, options).map(|program| Program { stream, ..program })
 }
 

@@ -39,7 +39,7 @@ const STAGES: &[&[&str]] = &[
     &["copy"],
     &["assemble"],
     &["workspace"],
-    &["stream"],
+    &["stream", "distribute"],
     &["split", "fuse", "positions", "precompute", "unroll", "reorder"],
     &["accumulate"],
     &["vector"],

@@ -50,7 +50,7 @@ pub(super) fn asked(kernel: &notation::Kernel) -> Result<Option<Stream>, Diagnos
     stream.map(Some).map_err(|(message, help)| refusal(directive, message, help).into())
 }
 
-fn refusal(directive: &Directive, message: String, help: String) -> Diagnostic {
+pub(super) fn refusal(directive: &Directive, message: String, help: String) -> Diagnostic {
     let problem = Diagnostic::new(codes::SCHEDULE_REFUSED, directive.span, message);
     problem.label("can't be kept to").help(help)
 }

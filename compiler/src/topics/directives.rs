@@ -173,6 +173,14 @@ schedule { same_pattern(X, Z); }",
 schedule { stream(X, 16); }",
     },
     Directive {
+        name: "distribute",
+        arguments: &[ExpressionOr],
+        example: "distribute(X)",
+        asks: "the entries of `X` in equal numbers on each rank, where a kernel runs on ranks; `distribute(X: grid(4, 2, 1))` for a grid over its modes, a rank for each cell; `distribute(i)` for the range of an index of the result. On one rank it changes nothing",
+        kernel: "fn product(X: csr, x: dense) -> y: dense { y(i) = X(i, j) * x(j); }
+schedule { distribute(X); }",
+    },
+    Directive {
         name: "parallel",
         arguments: &[OldOr],
         example: "parallel(i)",

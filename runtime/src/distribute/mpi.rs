@@ -84,7 +84,8 @@ impl MpiRank {
     {
         scope(|scope| {
             let mut requests = Vec::new();
-            let process = |rank: usize| self.world.process_at_rank(i32::try_from(rank).expect("MPI has counted the ranks"));
+            let process =
+                |rank: usize| self.world.process_at_rank(i32::try_from(rank).expect("MPI has counted the ranks"));
             for (from, buffer) in take.iter_mut().enumerate() {
                 let receive = |part| process(from).immediate_receive_into_with_tag(scope, part, TAG);
                 requests.extend(buffer.chunks_mut(most).map(|part| (from, receive(part))));

@@ -1,6 +1,9 @@
 //! Which rank has which entries.
 
 use super::listed::Listed;
+use spc_compiler::diagnostics::Diagnostics;
+use spc_compiler::notation::Kernel;
+use spc_compiler::schedule::{Shared, placed};
 use std::fmt;
 use std::ops::Range;
 
@@ -41,6 +44,19 @@ impl fmt::Display for Placement {
 }
 
 impl Placement {
+    /// What the schedule of a kernel asks for.
+    pub(super) fn asked(kernel: &Kernel) -> Result<Option<Self>, Diagnostics> {
+        let placement = |(shared, parts): (Shared, Option<Vec<u64>>)| match (shared, parts) {
+            (Shared::Range(index), _) => Placement::Range { index },
+            (Shared::Entries(tensor), None) => Placement::Shares { tensor },
+            (Shared::Entries(tensor), Some(parts)) => {
+                let parts = parts.into_iter().map(|parts| usize::try_from(parts).unwrap_or(usize::MAX)).collect();
+                Placement::Grid { tensor, parts }
+            }
+        };
+        Ok(placed(kernel)?.map(placement))
+    }
+
     /// A placement as it is written: `X` for as many entries of `X` on each rank, `X:4x2x1` for a grid over its modes, `i` for the range of
     /// an index.
     ///

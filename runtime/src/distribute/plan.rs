@@ -5,6 +5,7 @@ use super::listed::Listed;
 use super::placement::{Placement, grid, grids, ranges, shares};
 use super::problem::Problem;
 use super::{DistributeError, Renumbered};
+use crate::execute::ProgramError;
 use spc_compiler::notation::Role;
 use spc_compiler::schedule::{Distribution, Shared, distribution, shared_input, shared_ranges};
 use std::collections::BTreeSet;
@@ -382,11 +383,15 @@ fn check_grid(parts: &[usize], listed: &Listed, ranks: usize) -> Result<(), Dist
 }
 
 impl Problem {
-    /// How entries, or a range, can be shared out among so many ranks: plans, the one that takes least time by the model first.
+    /// How entries, or a range, can be shared out among so many ranks: plans, the one that takes least time by the model first. Where the
+    /// schedule says it (`distribute(X)`), this one.
     ///
     /// # Errors
     /// When the kernel can't be distributed.
     pub fn plans(&self, ranks: usize, machine: Machine) -> Result<Vec<Plan>, DistributeError> {
+        if let Some(asked) = Placement::asked(&self.kernel).map_err(ProgramError::from)? {
+            return Ok(vec![self.plan(&asked, ranks)?]);
+        }
         let mut placements = Vec::new();
         if let Some(tensor) = shared_input(&self.kernel) {
             placements.push(Placement::Shares { tensor: tensor.clone() });

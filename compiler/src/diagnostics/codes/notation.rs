@@ -1044,8 +1044,8 @@ Correct:
         code: UNKNOWN_DIRECTIVE,
         title: "no such directive",
         explanation: "
-The directives of a schedule are `reorder`, `split`, `fuse`, `positions`, `parallel`, `vector`, `unroll`, `precompute`, `stream`
-and `same_pattern`.
+Among the directives of a schedule are `reorder`, `split`, `fuse`, `positions`, `parallel`, `vector`, `unroll`, `precompute`,
+`stream`, `distribute` and `same_pattern`; docs/reference/directives.md has all, and `spc explain` explains each by its name.
 
 Wrong:
 

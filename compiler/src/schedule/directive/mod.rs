@@ -11,6 +11,7 @@ mod assemble;
 mod balance;
 mod copy;
 mod deterministic;
+mod distribute;
 mod fuse;
 mod inline;
 mod materialize;
@@ -103,6 +104,7 @@ pub(super) const RULES: &[Rule] = &[
     precompute::RULE,
     same_pattern::RULE,
     stream::RULE,
+    distribute::RULE,
     parallel::RULE,
     balance::RULE,
     output::RULE,

@@ -1,0 +1,6 @@
+//! `distribute(X)`: [`distribute`](super::super::distribute) reads it, as it concerns ranks that run the whole program each.
+
+use super::{Rule, no_neighbours};
+
+/// The rule.
+pub(super) const RULE: Rule = Rule { name: "distribute", apply: |_, _| {}, neighbours: no_neighbours };
