@@ -23,6 +23,7 @@ mod page;
 mod planning;
 mod play;
 mod predicted;
+mod processes;
 mod progress;
 mod run;
 mod settings;
@@ -79,9 +80,10 @@ enum Verb {
 impl Verb {
     /// Refuses to do in each of many processes what is for one.
     fn alone(&self) -> Result<(), Failure> {
-        match run::launched() {
-            processes if processes > 1 && !matches!(self, Verb::Run(_)) => {
-                let message = format!("{processes} processes were started together, which only `spc run` is for");
+        match processes::launched() {
+            processes if processes > 1 && !matches!(self, Verb::Run(_) | Verb::Cp(_)) => {
+                let message =
+                    format!("{processes} processes were started together, which only `spc run` and `spc cp` are for");
                 Err(Failure::usage(message).help("start this verb without `mpirun`"))
             }
             _ => Ok(()),

@@ -3,6 +3,7 @@
 use clap::{Args, ColorChoice, ValueEnum};
 use std::ffi::OsString;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Options that every verb has.
 #[derive(Debug, Clone, Copy, Default, Args)]
@@ -82,9 +83,22 @@ impl Color {
     }
 }
 
+/// Whether this process leaves notes, warnings and progress to another one.
+static IS_HUSHED: AtomicBool = AtomicBool::new(false);
+
+/// Leaves notes, warnings and progress to another process.
+#[cfg(feature = "mpi")]
+pub(crate) fn hush() {
+    IS_HUSHED.store(true, Ordering::Relaxed);
+}
+
 /// What holds.
 pub(crate) fn get() -> Settings {
-    SETTINGS.get().copied().unwrap_or_default()
+    let settings = SETTINGS.get().copied().unwrap_or_default();
+    match IS_HUSHED.load(Ordering::Relaxed) {
+        true => Settings { quiet: true, verbose: false, ..settings },
+        false => settings,
+    }
 }
 
 /// Whether standard output is one JSON document.

@@ -14,12 +14,18 @@ use super::watch::Watch;
 use super::{done_before, ended, is_over};
 use crate::arguments::bytes;
 use crate::failure::Failure;
+use crate::processes::launched;
 use crate::{output, settings};
 use clap::Args;
 use serde_json::json;
-use spc::decompose::{CpMethod, CpOptions, Engine, KTensor, Start};
+use spc::decompose::{AlsOptions, CpMethod, CpOptions, Engine, Fitted, Iteration, KTensor, Start, cp, cp_on};
+use spc::distribute::{Communicator, on_threads};
 use std::ffi::OsString;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 /// Decompose a tensor into a sum of rank-1 tensors (CP)
 ///
@@ -55,6 +61,13 @@ pub(crate) struct Cp {
     /// The most bytes for copies of the tensor in other formats, as 4GiB; half of what is free if not given
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     memory: Option<u64>,
+    /// Share the entries out among so many ranks, which are threads here and exchange rows of factors; for least squares. Under `mpirun`,
+    /// in builds with MPI, the ranks are its processes
+    #[arg(long, value_name = "N")]
+    pub(super) ranks: Option<NonZeroUsize>,
+    /// On ranks, the longest that one waits for another; then all end
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<NonZeroU32>,
     #[command(flatten)]
     pub(super) output: OutputArguments,
     #[command(flatten)]
@@ -62,7 +75,7 @@ pub(crate) struct Cp {
 }
 
 /// What the runs of a command have in common.
-pub(super) struct Job {
+pub(super) struct Job<'a> {
     pub(super) given: Given,
     pub(super) labels: Labels,
     pub(super) method: CpMethod,
@@ -70,6 +83,15 @@ pub(super) struct Job {
     pub(super) engine: Engine,
     pub(super) kernels: Kernels,
     pub(super) interrupt: Interrupt,
+    /// This process, where it is one of many.
+    pub(super) process: Option<&'a dyn Communicator>,
+}
+
+impl Job<'_> {
+    /// Whether this process prints and writes.
+    pub(super) fn is_first(&self) -> bool {
+        self.process.is_none_or(|process| process.rank() == 0)
+    }
 }
 
 /// The best of some starts.
@@ -82,20 +104,28 @@ pub(super) struct Found {
 
 impl Cp {
     /// What is asked for, checked and read.
-    pub(super) fn job(&self) -> Result<Job, Failure> {
+    pub(super) fn job<'a>(&self, process: Option<&'a dyn Communicator>) -> Result<Job<'a>, Failure> {
         let init = self.check()?;
         let given = self.tensor.read()?;
         let labels = self.output.labels(&given)?;
         let method = self.method.method(&given, self.seed)?;
         let (engine, kernels) = self.engine.engine();
-        Ok(Job { given, labels, method, init, engine, kernels, interrupt: Interrupt::catch()? })
+        Ok(Job { given, labels, method, init, engine, kernels, interrupt: Interrupt::catch()?, process })
     }
 
     /// Refuses what does not go together, before anything is read.
-    fn check(&self) -> Result<Init, Failure> {
+    pub(super) fn check(&self) -> Result<Init, Failure> {
         self.method.check()?;
         self.output.check()?;
         let init = Init::of(&self.init, &["random", "hosvd"])?;
+        let has_ranks = self.ranks.is_some() || launched() > 1;
+        if self.timeout.is_some() && !has_ranks {
+            return Err(Failure::usage("`--timeout` is for ranks").help("`--ranks N` runs on so many"));
+        }
+        if let Some(option) = self.for_one_rank().filter(|_| has_ranks) {
+            let message = format!("`{option}` is for one rank, and ranks are for a run by least squares");
+            return Err(Failure::usage(message).help(format!("leave out `{option}`, or the ranks")));
+        }
         let is_file = matches!(init, Init::Factors(_) | Init::Model(_));
         let refuse = |message: &str, help: &str| Err(Failure::usage(message).help(help));
         if self.starts.get() > 1 && init != Init::Random {
@@ -123,18 +153,42 @@ impl Cp {
         Ok(init)
     }
 
-    pub(super) fn one(&self, job: &Job, rank: usize) -> Result<(), Failure> {
+    /// An option that does not go with ranks.
+    fn for_one_rank(&self) -> Option<&'static str> {
+        let is_given = |is_given: bool, option| is_given.then_some(option);
+        self.method
+            .for_one_rank()
+            .or(is_given(self.checkpoint.checkpoint.is_some(), "--checkpoint"))
+            .or(is_given(self.starts.get() > 1, "--starts"))
+    }
+
+    /// The longest that a rank waits for another.
+    pub(super) fn longest_wait(&self) -> Option<Duration> {
+        self.timeout.map(|seconds| Duration::from_secs(seconds.get().into()))
+    }
+
+    pub(super) fn one(&self, job: &Job<'_>, rank: usize) -> Result<(), Failure> {
+        self.told(job, rank, &self.found(job, rank)?)
+    }
+
+    /// The best of all starts of one rank.
+    pub(super) fn found(&self, job: &Job<'_>, rank: usize) -> Result<Found, Failure> {
         let found = self.find(job, rank, |seed| match self.starts.get() {
             1 => format!("cp {}, rank {rank}", self.method.method.name()),
             _ => format!("cp {}, rank {rank}, seed {seed}", self.method.method.name()),
         })?;
         job.interrupt.done();
-        let Found { model, outcome, starts } = &found;
+        Ok(found)
+    }
+
+    /// Writes what was found, and says it.
+    pub(super) fn told(&self, job: &Job<'_>, rank: usize, found: &Found) -> Result<(), Failure> {
+        let Found { model, outcome, starts } = found;
         let title = format!("CP decomposition of rank {rank}");
         let files = self.output.write(model, &job.given, outcome, &job.labels, &title, |page| page.of_cp(model))?;
         if settings::json() {
             let mut document = report::head(self.method.method.name(), &job.given, &job.kernels);
-            document.extend(self.document(rank, &found, &job.given));
+            document.extend(self.document(rank, found, &job.given));
             document.insert("files".to_owned(), json!(files));
             document.insert("notes".to_owned(), report::notes(&job.given, outcome));
             return output::print_json(document.into());
@@ -167,7 +221,7 @@ impl Cp {
     }
 
     /// The best of all starts; `title` says what is shown of a seed.
-    pub(super) fn find(&self, job: &Job, rank: usize, title: impl Fn(u64) -> String) -> Result<Found, Failure> {
+    pub(super) fn find(&self, job: &Job<'_>, rank: usize, title: impl Fn(u64) -> String) -> Result<Found, Failure> {
         let mut best: Option<(KTensor, Outcome)> = None;
         let mut starts = Vec::new();
         for place in 0..self.starts.get() as u64 {
@@ -192,7 +246,7 @@ impl Cp {
     }
 
     /// One run.
-    fn fit(&self, job: &Job, rank: usize, seed: u64, title: &str) -> Result<(KTensor, Outcome), Failure> {
+    fn fit(&self, job: &Job<'_>, rank: usize, seed: u64, title: &str) -> Result<(KTensor, Outcome), Failure> {
         let (checkpoint, resumed) = self.checkpoint.open(|| self.identity(&job.given, rank))?;
         let start = match &resumed {
             Some(Resumed { model, .. }) => Start::Model(KTensor::of_file(model)?),
@@ -220,25 +274,60 @@ impl Cp {
 
     fn watched(
         &self,
-        job: &Job,
+        job: &Job<'_>,
         options: &CpOptions,
         title: &str,
         checkpoint: Option<Checkpoint>,
         rows: Vec<super::Row>,
     ) -> Result<(KTensor, Outcome), Failure> {
+        if !job.is_first() {
+            let Fitted { model, stopped, compile_time, prepare_time, notes, .. } = self.fitted(job, options, None)?;
+            return Ok((model, Outcome { rows, stopped: stopped.name(), compile_time, prepare_time, notes }));
+        }
         let watch = Watch::new(&job.given, title, options.iterations, &job.kernels, &job.interrupt, checkpoint, rows);
         let mut watch = match job.method {
             CpMethod::Als(_) | CpMethod::Nonnegative(_) => watch.with_tolerance(self.tolerance),
             // What they compare with the tolerance is no difference to the iteration before, or relative.
             _ => watch,
         };
-        let fitted = spc::decompose::cp(&job.given.tensor, &job.method, options, &mut |step| {
-            watch.step(step.iteration, &mut |path| step.model.model().keep(path))
-        });
-        Ok(ended(fitted.map_err(refuse)?, watch, self.tolerance))
+        let fitted = self.fitted(job, options, Some(&mut watch))?;
+        Ok(ended(fitted, watch, self.tolerance))
     }
 
-    fn start(&self, job: &Job, rank: usize, seed: u64) -> Result<Start, Failure> {
+    /// One run, on ranks where these are asked for.
+    fn fitted(
+        &self,
+        job: &Job<'_>,
+        options: &CpOptions,
+        watch: Option<&mut Watch<'_>>,
+    ) -> Result<Fitted<KTensor>, Failure> {
+        let (tensor, method) = (&job.given.tensor, &job.method);
+        let watch = Mutex::new(watch);
+        let watched = |iteration: &Iteration, write: &mut dyn FnMut(&Path) -> Result<(), Failure>| {
+            let mut watch = watch.lock().unwrap_or_else(PoisonError::into_inner);
+            watch.as_mut().map_or(ControlFlow::Continue(()), |watch| watch.step(iteration, write))
+        };
+        // There are no checkpoints on ranks.
+        let on = |ranks: &dyn Communicator, own: &AlsOptions| {
+            let watched = |iteration: &Iteration| match ranks.rank() {
+                0 => watched(iteration, &mut |_| Ok(())),
+                _ => ControlFlow::Continue(()),
+            };
+            cp_on(tensor, own, options, ranks, &mut { watched })
+        };
+        let fitted = match (method, job.process, self.ranks) {
+            (CpMethod::Als(own), Some(process), _) => on(process, own),
+            (CpMethod::Als(own), None, Some(ranks)) => {
+                on_threads(ranks.get(), self.longest_wait(), |ranks| on(ranks, own)).map(|mut all| all.remove(0))
+            }
+            _ => cp(tensor, method, options, &mut |step| {
+                watched(step.iteration, &mut |path| step.model.model().keep(path))
+            }),
+        };
+        fitted.map_err(refuse)
+    }
+
+    fn start(&self, job: &Job<'_>, rank: usize, seed: u64) -> Result<Start, Failure> {
         let shape = job.given.tensor.shape();
         Ok(match &job.init {
             Init::Random => Start::Random { seed },

@@ -112,6 +112,14 @@ fn is_name(text: &str) -> bool {
 }
 
 impl MethodArguments {
+    /// An option that does not go with ranks.
+    pub(super) fn for_one_rank(&self) -> Option<&'static str> {
+        match self.method {
+            MethodName::Als => self.weights.as_ref().map(|_| "--weights"),
+            _ => Some("--method"),
+        }
+    }
+
     /// Refuses options of other methods.
     pub(super) fn check(&self) -> Result<(), Failure> {
         if self.method != MethodName::Als {

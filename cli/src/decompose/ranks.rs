@@ -5,6 +5,11 @@ use super::model::{Kept, of_rank};
 use super::report;
 use crate::failure::{Failure, note};
 use crate::output::{self, digits};
+#[cfg(feature = "mpi")]
+use crate::processes::Processes;
+use crate::processes::launched;
+#[cfg(not(feature = "mpi"))]
+use crate::processes::without_mpi;
 use crate::run::number;
 use crate::{settings, threads};
 use serde_json::{Value, json};
@@ -17,11 +22,34 @@ impl Cp {
 
     /// On the threads that were asked for.
     fn run_here(&self) -> Result<(), Failure> {
-        let job = self.job()?;
+        if launched() > 1 {
+            return self.in_processes();
+        }
+        let job = self.job(None)?;
         match self.rank[..] {
             [rank] => self.one(&job, rank.get()),
             _ => compare(self, job),
         }
+    }
+
+    #[cfg(not(feature = "mpi"))]
+    fn in_processes(&self) -> Result<(), Failure> {
+        Err(without_mpi())
+    }
+
+    #[cfg(feature = "mpi")]
+    fn in_processes(&self) -> Result<(), Failure> {
+        let [rank] = self.rank[..] else {
+            return Err(Failure::usage("several ranks of models are compared by one process")
+                .help("give one `--rank`, or start without `mpirun`"));
+        };
+        self.check()?;
+        let all = Processes::new(self.ranks, self.longest_wait(), &[])?;
+        all.together(|| {
+            let job = all.agree(self.job(Some(all.rank())))?;
+            let found = self.found(&job, rank.get()).unwrap_or_else(|failure| all.end(failure));
+            all.agree(if all.is_first() { self.told(&job, rank.get(), &found) } else { Ok(()) })
+        })
     }
 }
 
@@ -38,7 +66,7 @@ struct Compared {
 }
 
 /// Finds a model of each rank, and shows what they are worth.
-fn compare(verb: &Cp, job: Job) -> Result<(), Failure> {
+fn compare(verb: &Cp, job: Job<'_>) -> Result<(), Failure> {
     let mut all: Vec<Compared> = Vec::new();
     for rank in verb.rank.iter().map(|rank| rank.get()) {
         if job.interrupt.is_pressed() {
@@ -83,7 +111,7 @@ fn compare(verb: &Cp, job: Job) -> Result<(), Failure> {
 }
 
 /// Of a core that is not too large: it has rank × rank × … entries.
-fn consistency(job: &Job, found: &Found) -> Result<f64, String> {
+fn consistency(job: &Job<'_>, found: &Found) -> Result<f64, String> {
     let rank = found.model.rank() as f64;
     let entries = rank.powi(found.model.factors().len() as i32);
     if entries > LARGEST_CORE {
@@ -108,7 +136,7 @@ impl Compared {
         ]
     }
 
-    fn json(&self, verb: &Cp, job: &Job) -> Value {
+    fn json(&self, verb: &Cp, job: &Job<'_>) -> Value {
         let mut document = verb.document(self.rank, &self.found, &job.given);
         let consistency = self.consistency.as_ref().map_or(Value::Null, |percent| number(*percent));
         document.insert("core_consistency".to_owned(), consistency);

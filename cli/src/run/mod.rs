@@ -3,8 +3,6 @@
 mod defaults;
 mod inputs;
 mod outputs;
-#[cfg(feature = "mpi")]
-mod processes;
 mod ranks;
 mod report;
 
@@ -20,7 +18,7 @@ use report::Report;
 
 pub(crate) use defaults::{default_format, load};
 pub(crate) use inputs::{Given, literal, notes, of_file, open, read, without_shape};
-pub(crate) use ranks::{failure as of_ranks, launched, of_plan as ranks_as_json, table as table_of_ranks};
+pub(crate) use ranks::{failure as of_ranks, of_plan as ranks_as_json, table as table_of_ranks};
 pub(crate) use report::{number, on_one_line};
 use spc::execute::{Backend, Error, Operand, Program, ProgramError, ProgramOptions, StreamOptions};
 use spc::tensor::{Duplicates, InvalidTensor, PackError};

@@ -5,6 +5,11 @@ use super::{Prepared, Run, outputs, refuse};
 use crate::failure::Failure;
 use crate::files::Destination;
 use crate::output;
+#[cfg(feature = "mpi")]
+use crate::processes::Processes;
+use crate::processes::launched;
+#[cfg(not(feature = "mpi"))]
+use crate::processes::without_mpi;
 use crate::settings;
 use crate::source::Source;
 use serde_json::{Value, json};
@@ -24,7 +29,7 @@ const MOST: usize = 1024;
 pub(super) enum Ranks {
     Threads(usize),
     #[cfg(feature = "mpi")]
-    Processes(super::processes::Processes),
+    Processes(Processes),
 }
 
 impl Ranks {
@@ -32,15 +37,9 @@ impl Ranks {
         match self {
             Ranks::Threads(ranks) => run.on_threads(ranks),
             #[cfg(feature = "mpi")]
-            Ranks::Processes(processes) => processes.run(run),
+            Ranks::Processes(processes) => processes.together(|| run.in_processes(&processes)),
         }
     }
-}
-
-/// How many processes a launcher of MPI has started, this among them; Open MPI says so, and MPICH and its kin.
-pub(crate) fn launched() -> usize {
-    let said = |name| std::env::var(name).ok()?.parse().ok();
-    ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"].into_iter().find_map(said).unwrap_or(1)
 }
 
 impl Run {
@@ -67,17 +66,35 @@ impl Run {
 
     #[cfg(feature = "mpi")]
     fn processes(&self) -> Result<Ranks, Failure> {
-        super::processes::Processes::of(self).map(Ranks::Processes)
+        if let Some(input) = self.inputs.iter().find(|input| input.text == "-") {
+            let message = format!("`{}` comes from the standard input, which only one process has", input.name);
+            return Err(Failure::usage(message).help("each rank reads the file: give its path"));
+        }
+        let repeats = self.repeat.get() > 1;
+        let for_one = [(self.stream.is_some(), "--stream"), (self.show_code, "--show-code"), (repeats, "--repeat")];
+        Processes::new(self.ranks, self.longest_wait(), &for_one).map(Ranks::Processes)
     }
 
     #[cfg(not(feature = "mpi"))]
     fn processes(&self) -> Result<Ranks, Failure> {
-        let message = format!("{} processes were started together, and this `spc` was built without MPI", launched());
-        Err(Failure::usage(message).help("`cargo build --release --features spc-tensor-cli/mpi` builds it with MPI"))
+        Err(without_mpi())
+    }
+
+    #[cfg(feature = "mpi")]
+    fn in_processes(&self, all: &Processes) -> Result<(), Failure> {
+        let Prepared { source, operands, destinations, progress, .. } = all.agree(self.prepared())?;
+        let kernel = source.single()?;
+        progress.step("placing");
+        let (problem, plan) = all.agree(self.placed(all.rank().size(), (kernel, &source), operands))?;
+        progress.step("running");
+        let ran = of_rank(&problem, &plan, all.rank());
+        let ran = ran.unwrap_or_else(|error| all.end(failure(error, kernel, &source)));
+        drop(progress);
+        all.agree(ran.map_or(Ok(()), |ran| ran.report(&plan, kernel, &destinations)))
     }
 
     /// The longest that a rank waits for another.
-    pub(super) fn longest_wait(&self) -> Option<Duration> {
+    fn longest_wait(&self) -> Option<Duration> {
         self.timeout.map(|seconds| Duration::from_secs(seconds.get().into()))
     }
 
@@ -95,7 +112,7 @@ impl Run {
     }
 
     /// What is to run, and who has what.
-    pub(super) fn placed(
+    fn placed(
         &self,
         ranks: usize,
         (kernel, source): (&Kernel, &Source),
@@ -115,9 +132,10 @@ impl Run {
 }
 
 /// This rank's part of a run; what came out is on the first rank.
-pub(super) fn of_rank(problem: &Problem, plan: &Plan, own: &dyn Communicator) -> Result<Option<Ran>, DistributeError> {
+fn of_rank(problem: &Problem, plan: &Plan, own: &dyn Communicator) -> Result<Option<Ran>, DistributeError> {
+    let before = own.traffic();
     let part = problem.run(plan, own)?;
-    let said = Said { traffic: own.traffic(), took: Took::of(&part) };
+    let said = Said { traffic: own.traffic().since(before), took: Took::of(&part) };
     let results = problem.gather(plan, part, own)?;
     let all = own.gather(said.message())?;
     Ok(results.zip(all).map(|(results, all)| {
@@ -128,19 +146,14 @@ pub(super) fn of_rank(problem: &Problem, plan: &Plan, own: &dyn Communicator) ->
 }
 
 /// What came out on all ranks.
-pub(super) struct Ran {
+struct Ran {
     results: Vec<(String, AnyTensor)>,
     said: Said,
 }
 
 impl Ran {
     /// Writes the results, and says what it took.
-    pub(super) fn report(
-        &self,
-        plan: &Plan,
-        kernel: &Kernel,
-        destinations: &[(String, Destination)],
-    ) -> Result<(), Failure> {
+    fn report(&self, plan: &Plan, kernel: &Kernel, destinations: &[(String, Destination)]) -> Result<(), Failure> {
         let Said { traffic, took } = self.said;
         let to_stdout = outputs::write(&self.results, destinations)?;
         let text = || {

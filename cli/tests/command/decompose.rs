@@ -381,3 +381,24 @@ fn what_does_not_go_together_is_refused() {
     insta::assert_snapshot!(super::habits::session(&place, &commands));
     assert_eq!(place.names("."), ["m.tns", "model", "s.tns", "x.tns"]);
 }
+
+/// Ranks share out the entries: the model is that of one rank, but for rounding.
+#[test]
+fn cp_on_ranks() {
+    let place = Place::new();
+    place.prints(&["generate", "uniform", "--shape", "20x15x10", "--nnz", "300", "--seed", "3", "-o", "x.tns"]);
+    let cp = cp("x.tns", &["--rank", "3", "--iterations", "6", "--tolerance", "0"]);
+    let one = place.json(&[&cp[..], &["--json"]].concat());
+    for ranks in ["1", "3", "40"] {
+        let json = place.json(&[&cp[..], &["--json", "--ranks", ranks, "--timeout", "60"]].concat());
+        let (found, expected) = (floats(&json["fit"]), floats(&one["fit"]));
+        assert_eq!(found.len(), 6, "{json}");
+        let apart = found.iter().zip(&expected).map(|(found, expected)| (found - expected).abs());
+        assert!(apart.fold(0.0, f64::max) < 1e-9, "{ranks} ranks: {found:?}, not {expected:?}");
+    }
+    let refuses = |more: &[&str]| place.fails(&[&cp[..], more].concat(), 2);
+    assert_has(&refuses(&["--ranks", "2", "--method", "apr"]), &["`--method` is for one rank"]);
+    assert_has(&refuses(&["--ranks", "2", "--checkpoint", "c"]), &["`--checkpoint` is for one rank"]);
+    assert_has(&refuses(&["--ranks", "2", "--starts", "2"]), &["`--starts` is for one rank"]);
+    assert_has(&refuses(&["--timeout", "2"]), &["`--timeout` is for ranks"]);
+}

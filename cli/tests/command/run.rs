@@ -240,7 +240,8 @@ fn processes_that_mpi_has_started_are_refused() {
     let place = Place::new().with("x.tns", "1 1 2\n");
     for (arguments, expected) in [
         (&["run", "y(i) = A(i,j)", "-i", "A=x.tns", "-o", "y=y.tns"][..], "was built without MPI"),
-        (&["convert", "x.tns", "y.tns"], "which only `spc run` is for"),
+        (&["cp", "x.tns", "--rank", "2"], "was built without MPI"),
+        (&["convert", "x.tns", "y.tns"], "which only `spc run` and `spc cp` are for"),
     ] {
         for name in ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"] {
             let output = place.command(arguments).env(name, "4").output().unwrap();

@@ -70,7 +70,7 @@ impl Together {
 
     fn json(&self, ranks: usize, arguments: &str) -> serde_json::Value {
         let output = self.processes(ranks, &format!("exec \"$0\" run --json {arguments}"));
-        assert!(output.status.success(), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "{arguments}: {output:?}");
         serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{arguments}: {error}: {output:?}"))
     }
 
@@ -91,11 +91,11 @@ fn assert_has(text: &str, part: &str) {
 /// Kernels of the suites, in several formats, with each way to share them out.
 const KERNELS: &[(&str, &[&str])] = &[
     ("'y(i) = A(i,j) * x(j)' -f A=csr -i A=a.tns -i x=random", &["A", "A:2x2", "i"]),
-    ("'y(i) = min(j)(A(i,j) + x(j))' -f A=csr -i A=a.tns -i x=random", &["A", "i"]),
+    ("'y(i) min= A(i,j) + x(j)' -f 'A=csr fill inf' -i A=a.tns -i x=random", &["A", "i"]),
     ("'Y(i,r) = A(i,j) * B(j,r)' -f A=coo -i A=a.tns -i B=random --dim r=5", &["A", "i", "r"]),
     ("'Y(i,j) = A(i,j) * P(i,k) * Q(j,k)' -f A=csr -f Y=csr -i A=a.tns -i P=random -i Q=random --dim k=4", &["A", "i"]),
     ("'Y(i,j) = X(i,j,k) * v(k)' -f X=csf -f Y=csr -i X=x.tns -i v=random", &["X", "X:2x1x2", "i"]),
-    ("'Y(i,j,r) = X(i,j,k) * U(k,r)' -f X=hicoo -i X=x.tns -i U=random --dim r=3", &["X", "i"]),
+    ("'Y(i,j,r) = X(i,j,k) * U(k,r)' -f 'X=hicoo(4)' -i X=x.tns -i U=random --dim r=3", &["X", "i"]),
     (
         "'A(i,r) = X(i,j,k) * B(j,r) * C(k,r)' -f X=csf -i X=x.tns -i B=random -i C=random --dim r=4",
         &["X", "X:1x2x2", "i", "r"],
@@ -123,6 +123,30 @@ fn processes_give_what_threads_give() -> Result<(), Skip> {
             assert!(read("p.tns") == read("t.tns"), "{ranks} ranks: {arguments}: other bits");
         }
     }
+    Ok(())
+}
+
+/// Least squares on processes find what one process finds, but for rounding.
+fn processes_decompose_together() -> Result<(), Skip> {
+    let together = Together::new()?;
+    let arguments = "x.tns --rank 3 --iterations 5 --tolerance 0 --json";
+    let one: serde_json::Value =
+        serde_json::from_str(&together.alone(&["cp"].into_iter().chain(arguments.split(' ')).collect::<Vec<_>>()))
+            .expect("it is JSON");
+    let fit = |json: &serde_json::Value| json["fit"][4].as_f64().unwrap_or_else(|| panic!("no fit in {json}"));
+    for ranks in [2, 4] {
+        let output = together.processes(ranks, &format!("exec \"$0\" cp {arguments} -o model --quiet"));
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one document");
+        assert!((fit(&json) - fit(&one)).abs() < 1e-9, "{ranks} processes: {json}");
+        assert!(together.path("model").exists());
+    }
+    let said = together.fails(2, "exec \"$0\" cp x.tns --rank 3 --checkpoint c", 2);
+    assert_has(&said, "`--checkpoint` is for one rank");
+    let said = together.fails(2, "exec \"$0\" cp x.tns --rank 3,4", 2);
+    assert_has(&said, "compared by one process");
+    let said = together.fails(2, "exec \"$0\" cp none.tns --rank 3", 1);
+    assert_eq!(errors(&said), 1, "{said}");
     Ok(())
 }
 
@@ -180,7 +204,7 @@ fn what_one_process_has_is_refused() -> Result<(), Skip> {
         (format!("run {spmv} -i A=-"), "comes from the standard input"),
         (format!("run {spmv} -i A=a.tns --ranks 3"), "`--ranks 3` for 2 processes"),
         (format!("run {spmv} -i A=a.tns --repeat 3"), "`--repeat` is for one process"),
-        ("cp a.tns --rank 2".to_owned(), "which only `spc run` is for"),
+        ("tucker x.tns --ranks 2,2,2".to_owned(), "which only `spc run` and `spc cp` are for"),
     ] {
         let said = together.fails(2, &format!("exec \"$0\" {line}"), 2);
         assert_has(&said, expected);
@@ -190,6 +214,7 @@ fn what_one_process_has_is_refused() -> Result<(), Skip> {
 
 spc_tests::tests! {
     processes_give_what_threads_give,
+    processes_decompose_together,
     ranks_may_have_nothing,
     faults_are_said_once_and_nothing_hangs,
     what_one_process_has_is_refused,

@@ -1,5 +1,6 @@
 //! What can keep a decomposition from being made.
 
+use crate::distribute::CommunicationError;
 use crate::execute::ProgramError;
 use crate::io::{ReadError, WriteError};
 use crate::tensor::{InvalidTensor, PackError};
@@ -33,6 +34,9 @@ pub enum DecomposeError {
         /// What is wrong, in words.
         problem: String,
     },
+    /// Ranks can't go on together.
+    #[error(transparent)]
+    Communication(#[from] CommunicationError),
     /// The system refuses threads.
     #[error("there are no such threads: {0}")]
     Threads(std::io::Error),

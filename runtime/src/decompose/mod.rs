@@ -3,7 +3,8 @@
 //! | function | method | for |
 //! |---|---|---|
 //! | [`cp`] | [`CpMethod::Als`]: alternating least squares | any values; with [`AlsOptions::weights`] also missing entries |
-//! | | [`CpMethod::Nonnegative`]: hierarchical least squares | components that add up: no factor has a negative value |
+//! | [`cp_on`] | the same on many [ranks](crate::distribute) | tensors of more entries than one machine is to work on |
+//! | [`cp`] | [`CpMethod::Nonnegative`]: hierarchical least squares | components that add up: no factor has a negative value |
 //! | | [`CpMethod::Apr`]: alternating Poisson regression | counts |
 //! | | [`CpMethod::Gcp`]: any loss, by its gradient | truth values, counts, and losses of one's own |
 //! | [`tucker`] | [`TuckerMethod::StHosvd`]: an SVD for each mode, one after the other | a smaller core with orthonormal factors, in one pass |
@@ -99,7 +100,7 @@ mod tucker_tensor;
 mod uniform;
 
 pub use consistency::core_consistency;
-pub use cp::{AlsOptions, AprOptions, CpMethod, CpOptions, GcpOptions, Loss, NonnegativeOptions, Optimizer, cp};
+pub use cp::{AlsOptions, AprOptions, CpMethod, CpOptions, GcpOptions, Loss, NonnegativeOptions, Optimizer, cp, cp_on};
 pub use engine::{Compile, Engine};
 pub use error::DecomposeError;
 pub use files::read_factors;

@@ -13,6 +13,13 @@ pub struct Traffic {
     pub messages: u64,
 }
 
+impl Traffic {
+    /// What came after something that was counted before.
+    pub fn since(self, before: Self) -> Self {
+        Self { bytes: self.bytes - before.bytes, messages: self.messages - before.messages }
+    }
+}
+
 impl std::ops::AddAssign for Traffic {
     fn add_assign(&mut self, other: Self) {
         self.bytes += other.bytes;

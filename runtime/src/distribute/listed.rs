@@ -38,6 +38,21 @@ impl Listed {
         listed
     }
 
+    /// The same of coordinates.
+    #[cfg(feature = "decompose")]
+    pub(super) fn of_coordinates(entries: &Coordinates<f64>) -> Self {
+        let column = |indices: &Indices| match indices {
+            Indices::U32(indices) => indices.iter().map(|&index| index.into()).collect(),
+            Indices::U64(indices) => indices.clone(),
+        };
+        Self {
+            shape: entries.shape.clone(),
+            element: ElementType::F64,
+            indices: entries.indices.iter().map(column).collect(),
+            values: bytemuck::cast_slice(&entries.values).to_vec(),
+        }
+    }
+
     pub(super) fn push(&mut self, index: impl IntoIterator<Item = u64>, value: &[u8]) {
         self.indices.iter_mut().zip(index).for_each(|(column, index)| column.push(index));
         self.values.extend_from_slice(value);

@@ -36,6 +36,8 @@
 
 mod communicator;
 mod dense_rows;
+#[cfg(feature = "decompose")]
+mod factors;
 mod listed;
 #[cfg(feature = "mpi")]
 mod mpi;
@@ -47,6 +49,8 @@ mod run;
 mod tests;
 
 pub use communicator::{CommunicationError, Communicator, ThreadRank, Traffic, on_threads};
+#[cfg(feature = "decompose")]
+pub(crate) use factors::Factors;
 #[cfg(feature = "mpi")]
 pub use mpi::MpiRank;
 pub use placement::Placement;

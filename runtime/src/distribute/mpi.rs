@@ -5,7 +5,7 @@ use mpi::datatype::{Buffer, BufferMut};
 use mpi::environment::Universe;
 use mpi::request::{LocalScope, Request, scope};
 use mpi::topology::SimpleCommunicator;
-use mpi::traits::{Communicator as _, CommunicatorCollectives, Destination, Source};
+use mpi::traits::{Communicator as _, Destination, Source};
 use mpi::{Tag, Threading};
 use std::cell::Cell;
 use std::time::{Duration, Instant};

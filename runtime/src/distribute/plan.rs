@@ -69,7 +69,7 @@ pub(super) struct Rows {
 impl Rows {
     /// Of pairs of a coordinate and a rank. The owner is the rank among those that need a coordinate that has least to send so far; of what
     /// no rank needs, each owns a part of the same size.
-    fn of(extent: usize, mut pairs: Vec<(u64, u32)>, ranks: usize) -> Self {
+    pub(super) fn of(extent: usize, mut pairs: Vec<(u64, u32)>, ranks: usize) -> Self {
         pairs.sort_unstable();
         pairs.dedup();
         let mut begin = vec![0usize; extent + 1];
@@ -389,7 +389,7 @@ impl Problem {
     /// # Errors
     /// When the kernel can't be distributed.
     pub fn plans(&self, ranks: usize, machine: Machine) -> Result<Vec<Plan>, DistributeError> {
-        if let Some(asked) = Placement::asked(&self.kernel).map_err(ProgramError::from)? {
+        if let Some(asked) = Placement::asked(&self.kernel).map_err(ProgramError::Schedule)? {
             return Ok(vec![self.plan(&asked, ranks)?]);
         }
         let mut placements = Vec::new();

@@ -4,11 +4,13 @@
 //! M G⁺ where G is singular (Kolda and Bader, Tensor Decompositions and Applications, 2009, figure 3.3).
 
 use super::CpOptions;
-use super::sweep::{Problem, Sweep, fit, norm};
+use super::sweep::{Problem, Schedule, Sweep, fit, norm};
 use super::weighted;
 use crate::decompose::start::Signs;
-use crate::decompose::{DecomposeError, Fitted, KTensor, Observer, algebra};
+use crate::decompose::{DecomposeError, Fitted, Iteration, KTensor, Observer, algebra};
+use crate::distribute::Communicator;
 use crate::tensor::AnyTensor;
+use std::ops::ControlFlow;
 
 /// What alternating least squares take besides.
 #[derive(Debug, Clone, Default)]
@@ -23,6 +25,38 @@ pub struct AlsOptions {
     pub weights: Option<AnyTensor>,
 }
 
+/// The same on ranks, each of which has the tensor and updates the rows of factors at the coordinates of its share of the entries.
+pub(super) fn run_on(
+    x: &AnyTensor,
+    own: &AlsOptions,
+    options: &CpOptions,
+    ranks: &dyn Communicator,
+    observe: &mut dyn FnMut(&Iteration) -> ControlFlow<()>,
+) -> Result<Fitted<KTensor>, DecomposeError> {
+    if own.weights.is_some() {
+        let message = "least squares with weights run on one rank: leave out the weights, or the ranks";
+        return Err(DecomposeError::Option(message.to_owned()));
+    }
+    let problem = Problem::new(x, options)?;
+    let size = norm(&problem.entries.values)?;
+    let start = problem.start(x, Signs::Any)?;
+    let (sweep, schedule) = problem.begin_on(&start, ranks)?;
+    let mut failed = None;
+    let fitted = sweeps(sweep, schedule, size, own, &mut |step| {
+        // What one rank ends, all end.
+        let own = u8::from(observe(step.iteration).is_break());
+        match ranks.gather_all(&[own]) {
+            Ok(all) if all.iter().all(|said| said == &[0]) => ControlFlow::Continue(()),
+            Ok(_) => ControlFlow::Break(()),
+            Err(error) => {
+                failed = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    })?;
+    failed.map_or(Ok(fitted), |error| Err(error.into()))
+}
+
 pub(super) fn run(
     x: &AnyTensor,
     own: &AlsOptions,
@@ -35,7 +69,17 @@ pub(super) fn run(
     }
     let size = norm(&problem.entries.values)?;
     let start = problem.start(x, Signs::Any)?;
-    let (mut sweep, schedule) = problem.begin(x, &start, |_| Ok(()))?;
+    let (sweep, schedule) = problem.begin(x, &start, |_| Ok(()))?;
+    sweeps(sweep, schedule, size, own, observe)
+}
+
+fn sweeps(
+    mut sweep: Sweep<'_>,
+    schedule: Schedule<'_>,
+    size: f64,
+    own: &AlsOptions,
+    observe: Observer<'_, KTensor>,
+) -> Result<Fitted<KTensor>, DecomposeError> {
     let last = sweep.last();
     let before = match schedule.goes_on() {
         true => {
@@ -56,7 +100,7 @@ pub(super) fn run(
 
 /// The least squares solution for a mode. Its columns are divided by what their norms are expected to be in the same step, so that no pass over it
 /// has to do so.
-fn update(sweep: &mut Sweep, mode: usize, by_max: bool) -> Result<(), DecomposeError> {
+fn update(sweep: &mut Sweep<'_>, mode: usize, by_max: bool) -> Result<(), DecomposeError> {
     sweep.multiply(mode)?;
     let rank = sweep.rank();
     let divisors = if by_max { vec![1.0; rank] } else { sweep.expected[mode].clone() };

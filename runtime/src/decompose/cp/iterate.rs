@@ -18,23 +18,31 @@ pub(super) struct Snapshot<'a> {
 }
 
 impl Model<KTensor> for Snapshot<'_> {
-    /// Columns of norm one, components from the largest weight, the largest element of columns positive.
     fn model(&self) -> KTensor {
         let factor =
             |factor: &AnyTensor| Factor::from_vec(factor.shape(), numbers(factor)).expect("a value for each element");
-        let factors = self.factors.iter().map(factor).collect();
-        let mut model = KTensor::unchecked(self.weights.clone(), factors);
-        model.normalise(self.norm);
-        model.arrange();
-        model.fix_signs();
-        model
+        arranged(self.weights.clone(), self.factors.iter().map(factor).collect(), self.norm)
     }
+}
+
+/// A model with columns of norm one, components from the largest weight on, the largest element of columns positive.
+pub(super) fn arranged(weights: Vec<f64>, factors: Vec<Factor>, norm: Norm) -> KTensor {
+    let mut model = KTensor::unchecked(weights, factors);
+    model.normalise(norm);
+    model.arrange();
+    model.fix_signs();
+    model
 }
 
 /// What a method iterates on.
 pub(super) trait State: fmt::Debug {
     /// The model as it is.
     fn snapshot(&self) -> Snapshot<'_>;
+
+    /// The model at the end. Ranks make it together.
+    fn model(&self) -> Result<KTensor, DecomposeError> {
+        Ok(self.snapshot().model())
+    }
 
     /// Has the time in kernels.
     fn clock(&self) -> &Clock;
@@ -89,7 +97,7 @@ pub(super) fn iterate<S: State>(
         }
     }
     let Prepared { compile_time, prepare_time, notes } = prepared;
-    let model = state.snapshot().model();
+    let model = state.model()?;
     if !model.is_finite() {
         return Err(DecomposeError::Algebra("factors are not finite"));
     }

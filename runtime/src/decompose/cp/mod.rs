@@ -35,8 +35,10 @@ pub use gcp::{GcpOptions, Loss, Optimizer};
 pub use nonnegative::NonnegativeOptions;
 
 use super::entries::checked;
-use super::{DecomposeError, Engine, Fitted, KTensor, Observer, Start};
+use super::{DecomposeError, Engine, Fitted, Iteration, KTensor, Observer, Start};
+use crate::distribute::Communicator;
 use crate::tensor::{AnyTensor, ElementType};
+use std::ops::ControlFlow;
 
 /// What all methods for a CP decomposition take.
 #[derive(Debug, Clone)]
@@ -105,6 +107,41 @@ pub fn cp(
         CpMethod::Apr(own) => apr::run(x, own, options, observe),
         CpMethod::Gcp(own) => gcp::run(x, own, options, observe),
     }
+}
+
+/// CP by alternating least squares on many ranks, all of which call it with the same tensor and options. Each takes a share of the entries and
+/// the rows of factors at their coordinates; products of a mode are added up over ranks row by row, and Gram matrices as a whole. Every rank
+/// gets the model, which differs from that of [`cp`] by rounding.
+///
+/// `observe` is told of each iteration, on every rank; what it ends on one, all end.
+///
+/// ```
+/// use spc::decompose::{AlsOptions, CpOptions, cp_on};
+/// use spc::distribute::on_threads;
+/// use spc::tensor::{Coo, Tensor};
+/// use std::ops::ControlFlow;
+///
+/// let entries = [([0, 0, 0], 2.0), ([0, 1, 1], 3.0), ([1, 0, 1], 1.0), ([1, 1, 0], 4.0)];
+/// let x = Tensor::<f64, Coo<3>>::from_entries([2, 2, 2], entries)?;
+/// let (options, method) = (CpOptions::new(2), AlsOptions::default());
+/// let go_on = |_: &_| ControlFlow::Continue(());
+/// let fitted = on_threads(2, None, |ranks| cp_on(x.as_any(), &method, &options, ranks, &mut { go_on }))?;
+/// assert_eq!(fitted[0].model.weights(), fitted[1].model.weights());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`cp`]; when there are weights for entries; or when another rank has stopped.
+pub fn cp_on(
+    x: &AnyTensor,
+    method: &AlsOptions,
+    options: &CpOptions,
+    ranks: &dyn Communicator,
+    observe: &mut dyn FnMut(&Iteration) -> ControlFlow<()>,
+) -> Result<Fitted<KTensor>, DecomposeError> {
+    checked(x, 3, 8)?;
+    check(x, options)?;
+    als::run_on(x, method, options, ranks, observe)
 }
 
 /// Refuses options and extents that make no sense for any method.

@@ -56,20 +56,20 @@ pub(super) fn run(
 }
 
 /// The fit, where the last MTTKRP is of the factors as they are.
-fn explained(sweep: &mut Sweep, size: f64) -> Result<f64, DecomposeError> {
+fn explained(sweep: &mut Sweep<'_>, size: f64) -> Result<f64, DecomposeError> {
     let inner = sweep.inner()?;
     Ok(fit(size, sweep.square(), inner))
 }
 
 /// The 2-norm of each column of each factor.
-fn norms(sweep: &Sweep) -> Vec<Vec<f64>> {
+fn norms(sweep: &Sweep<'_>) -> Vec<Vec<f64>> {
     let rank = sweep.rank();
     let of = |gram: &Vec<f64>| (0..rank).map(|r| gram[r * rank + r].max(0.0).sqrt()).collect();
     sweep.grams.iter().map(of).collect()
 }
 
 /// Components from the largest weight: the order of the model at the end, so that a run that goes on from it takes columns in the same order.
-fn by_weight(sweep: &Sweep) -> Vec<usize> {
+fn by_weight(sweep: &Sweep<'_>) -> Vec<usize> {
     let norms = norms(sweep);
     let weight = |r: usize| norms.iter().map(|norms| norms[r]).product::<f64>();
     let weights: Vec<f64> = (0..sweep.rank()).map(weight).collect();
@@ -79,7 +79,7 @@ fn by_weight(sweep: &Sweep) -> Vec<usize> {
 }
 
 /// Gives the factors of each component norms of the same size, which changes nothing of the model.
-fn balance(sweep: &mut Sweep) -> Result<(), DecomposeError> {
+fn balance(sweep: &mut Sweep<'_>) -> Result<(), DecomposeError> {
     let norms = norms(sweep);
     let modes = norms.len();
     let mut scales = vec![vec![1.0; sweep.rank()]; modes];
@@ -131,7 +131,7 @@ impl Update {
     }
 
     /// The columns of a factor, one after the other.
-    fn all(&mut self, sweep: &mut Sweep, mode: usize, order: &[usize]) -> Result<(), DecomposeError> {
+    fn all(&mut self, sweep: &mut Sweep<'_>, mode: usize, order: &[usize]) -> Result<(), DecomposeError> {
         let (rank, gram) = (sweep.rank(), sweep.hadamard(Some(mode)));
         let Sweep { compiled, factors, spare, products, .. } = sweep;
         let mut step = vec![0.0; rank];

@@ -3,14 +3,17 @@
 use super::CpOptions;
 use super::batch::{Batch, Compiled};
 use super::columns::{Columns, Size, product};
-use super::iterate::{Prepared, Progress, Snapshot, State, iterate};
+use super::iterate::{Prepared, Progress, Snapshot, State, arranged, iterate};
 use super::mttkrp::{Mttkrp, Setting, entries_of};
 use super::solve::Solve;
-use crate::decompose::elements::{dense, kernel_element, zeros};
+use crate::decompose::elements::{dense, kernel_element, numbers, set, zeros};
 use crate::decompose::engine::Clock;
 use crate::decompose::start::{Signs, factors};
-use crate::decompose::{DecomposeError, Factor, Fitted, KTensor, Norm, Observer};
-use crate::tensor::{AnyTensor, Coordinates, ElementType};
+use crate::decompose::{DecomposeError, Factor, Fitted, KTensor, Model as _, Norm, Observer};
+use crate::distribute::{Communicator, Factors};
+use crate::tensor::{AnyTensor, Coordinates, Duplicates, ElementType, pack};
+use spc_compiler::format::Format;
+use std::borrow::Cow;
 use std::time::Instant;
 
 /// The tensor with what is asked for.
@@ -54,13 +57,37 @@ impl<'o> Problem<'o> {
         Ok(factors)
     }
 
+    /// The same where ranks share out the entries: each begins with its own, and its rows of the start.
+    pub(super) fn begin_on<'r>(
+        mut self,
+        start: &[Factor],
+        ranks: &'r dyn Communicator,
+    ) -> Result<(Sweep<'r>, Schedule<'o>), DecomposeError> {
+        let (rank, element) = (self.options.rank, self.element);
+        let (factors, here) = Factors::new(&self.entries, rank * element.bytes(), ranks);
+        let rows = |(mode, factor): (usize, &Factor)| {
+            let rows = factors.of_all(mode, factor.values(), rank);
+            Factor::from_vec(&[here.shape[mode], rank], rows).expect("a value for each element")
+        };
+        let start: Vec<Factor> = start.iter().enumerate().map(rows).collect();
+        let x = pack(here.clone(), &Format::coo(here.shape.len()), Duplicates::Sum)?;
+        (self.shape, self.entries) = (here.shape.clone(), here);
+        let (mut sweep, mut schedule) = self.begin(&x, &start, |_| Ok(()))?;
+        schedule.prepared.notes.insert(0, factors.note());
+        sweep.ranks = Some(factors);
+        for mode in 0..=sweep.last() {
+            sweep.grams[mode] = sweep.gram(mode, Which::Factor)?;
+        }
+        Ok((sweep, schedule))
+    }
+
     /// Makes copies of the tensor, compiles all kernels, and begins.
-    pub(super) fn begin(
+    pub(super) fn begin<'r>(
         self,
         x: &AnyTensor,
         start: &[Factor],
         more: impl FnOnce(&mut Batch<'_>) -> Result<(), DecomposeError>,
-    ) -> Result<(Sweep, Schedule<'o>), DecomposeError> {
+    ) -> Result<(Sweep<'r>, Schedule<'o>), DecomposeError> {
         let setting = self.setting();
         let Self { options, shape, element, entries, began } = self;
         let mut batch = Batch::new(&options.engine);
@@ -78,7 +105,9 @@ impl<'o> Problem<'o> {
         let expected = vec![weights.clone(); shape.len()];
         let notes = std::mem::take(&mut mttkrp.notes);
         let compile_time = compiled.time;
-        let sweep = Sweep { mttkrp, compiled, columns, solve, factors, spare, products, grams, weights, expected };
+        let ranks = None;
+        let sweep =
+            Sweep { mttkrp, compiled, columns, solve, factors, spare, products, grams, weights, expected, ranks };
         let prepare_time = began.elapsed().saturating_sub(compile_time);
         Ok((sweep, Schedule { options, prepared: Prepared { compile_time, prepare_time, notes } }))
     }
@@ -86,7 +115,7 @@ impl<'o> Problem<'o> {
 
 /// Factors, and what is made of them.
 #[derive(Debug)]
-pub(super) struct Sweep {
+pub(super) struct Sweep<'r> {
     pub(super) mttkrp: Mttkrp,
     pub(super) compiled: Compiled,
     pub(super) columns: Columns,
@@ -101,9 +130,18 @@ pub(super) struct Sweep {
     pub(super) weights: Vec<f64>,
     /// The norms that the columns of each least squares solution are expected to have: those of the one before.
     pub(super) expected: Vec<Vec<f64>>,
+    /// The other ranks, where factors are the rows that this one has.
+    ranks: Option<Factors<'r>>,
 }
 
-impl Sweep {
+/// Rows of a mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Which {
+    Factor,
+    Spare,
+}
+
+impl Sweep<'_> {
     pub(super) fn rank(&self) -> usize {
         self.weights.len()
     }
@@ -114,8 +152,39 @@ impl Sweep {
 
     /// The MTTKRP of a mode with the factors as they are.
     pub(super) fn multiply(&mut self, mode: usize) -> Result<(), DecomposeError> {
-        let Self { mttkrp, compiled, factors, products, .. } = self;
-        compiled.clock.mttkrp(|| mttkrp.leaf(mode, factors, &mut products[mode], compiled))
+        let Self { mttkrp, compiled, factors, products, ranks, .. } = self;
+        compiled.clock.mttkrp(|| mttkrp.leaf(mode, factors, &mut products[mode], compiled))?;
+        if let Some(ranks) = ranks {
+            let mut rows = numbers(&products[mode]);
+            ranks.total(mode, &mut rows, self.weights.len())?;
+            set(&mut products[mode], &rows);
+        }
+        Ok(())
+    }
+
+    /// Sums over rows, of those of all ranks.
+    fn summed(&self, own: Vec<f64>) -> Result<Vec<f64>, DecomposeError> {
+        match &self.ranks {
+            Some(ranks) => Ok(ranks.sums(&own)?),
+            None => Ok(own),
+        }
+    }
+
+    /// AᵀA of a factor.
+    fn gram(&mut self, mode: usize, which: Which) -> Result<Vec<f64>, DecomposeError> {
+        let Self { columns, compiled, factors, spare, ranks, .. } = self;
+        let rows = if which == Which::Factor { &factors[mode] } else { &spare[mode] };
+        let gram = columns.gram(compiled, &*owned(ranks.as_ref(), mode, rows)?)?;
+        self.summed(gram)
+    }
+
+    /// The largest absolute value of each column of what is in the spare room of a mode.
+    fn sizes(&mut self, mode: usize) -> Result<Vec<f64>, DecomposeError> {
+        let sizes = self.columns.sizes(&self.compiled, &self.spare[mode])?;
+        match &self.ranks {
+            Some(ranks) => Ok(ranks.largest(&sizes)?),
+            None => Ok(sizes),
+        }
     }
 
     /// The MTTKRP of a mode times a matrix of rank × rank, in the spare room of the mode.
@@ -137,7 +206,10 @@ impl Sweep {
     /// The inner product of the tensor and the model, where the last MTTKRP is of the factors as they are.
     pub(super) fn inner(&mut self) -> Result<f64, DecomposeError> {
         let last = self.last();
-        let sums = self.solve.inner(&self.compiled, &self.products[last], &self.factors[last])?;
+        let Self { solve, compiled, products, factors, ranks, .. } = self;
+        let own = |rows| owned(ranks.as_ref(), last, rows);
+        let sums = solve.inner(compiled, &*own(&products[last])?, &*own(&factors[last])?)?;
+        let sums = self.summed(sums)?;
         Ok(sums.iter().zip(&self.weights).map(|(sum, weight)| sum * weight).sum())
     }
 
@@ -146,13 +218,11 @@ impl Sweep {
     /// divided by in all.
     pub(super) fn take(&mut self, mode: usize, divided: Vec<f64>, by_max: bool) -> Result<(), DecomposeError> {
         let rank = self.rank();
-        let gram = self.columns.gram(&self.compiled, &self.spare[mode])?;
+        let gram = self.gram(mode, Which::Spare)?;
         let norms: Vec<f64> = (0..rank).map(|r| gram[r * rank + r].max(0.0).sqrt()).collect();
         let is_usual = |norm: &f64| *norm == 0.0 || (1.0 / USUAL..=USUAL).contains(norm);
         let divisors = match by_max {
-            true => {
-                self.columns.sizes(&self.compiled, &self.spare[mode])?.into_iter().map(|value| value.max(1.0)).collect()
-            }
+            true => self.sizes(mode)?.into_iter().map(|value| value.max(1.0)).collect(),
             false if norms.iter().all(is_usual) => vec![1.0; rank],
             false => norms.iter().map(|&norm| if norm > 0.0 { norm } else { 1.0 }).collect(),
         };
@@ -170,6 +240,17 @@ impl Sweep {
         self.mttkrp.updated(mode);
         Ok(())
     }
+}
+
+/// The rows of a mode that belong to this rank alone, where there are others.
+fn owned<'a>(
+    ranks: Option<&Factors<'_>>,
+    mode: usize,
+    rows: &'a AnyTensor,
+) -> Result<Cow<'a, AnyTensor>, DecomposeError> {
+    let (Some(ranks), &[_, columns]) = (ranks, rows.shape()) else { return Ok(Cow::Borrowed(rows)) };
+    let own = ranks.owned(mode, &numbers(rows), columns);
+    Ok(Cow::Owned(dense(&[own.len() / columns, columns], &own, rows.element())?))
 }
 
 /// Norms of columns between one by this and this are left as they are: they only have to be far from what overflows.
@@ -192,7 +273,17 @@ pub(super) fn norm(numbers: &[f64]) -> Result<f64, DecomposeError> {
     }
 }
 
-impl State for Sweep {
+impl State for Sweep<'_> {
+    fn model(&self) -> Result<KTensor, DecomposeError> {
+        let Some(ranks) = &self.ranks else { return Ok(self.snapshot().model()) };
+        let whole = |(mode, factor): (usize, &AnyTensor)| {
+            let (shape, values) = ranks.whole(mode, &numbers(factor), self.rank())?;
+            Ok(Factor::from_vec(&shape, values).expect("a value for each element"))
+        };
+        let factors = self.factors.iter().enumerate().map(whole).collect::<Result<_, DecomposeError>>()?;
+        Ok(arranged(self.weights.clone(), factors, Norm::Two))
+    }
+
     fn snapshot(&self) -> Snapshot<'_> {
         Snapshot { weights: self.weights.clone(), factors: &self.factors, norm: Norm::Two }
     }
@@ -219,10 +310,10 @@ impl Schedule<'_> {
     /// on from.
     pub(super) fn run(
         self,
-        sweep: Sweep,
+        sweep: Sweep<'_>,
         observe: Observer<'_, KTensor>,
         mut before: Option<f64>,
-        mut iteration: impl FnMut(&mut Sweep, usize) -> Result<f64, DecomposeError>,
+        mut iteration: impl FnMut(&mut Sweep<'_>, usize) -> Result<f64, DecomposeError>,
     ) -> Result<Fitted<KTensor>, DecomposeError> {
         let Self { options, prepared } = self;
         iterate(sweep, prepared, options, observe, |sweep, number| {

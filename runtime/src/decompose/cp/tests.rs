@@ -1,7 +1,8 @@
 //! What methods give: against pyttb, planted models, every format and engine.
 
 use super::*;
-use crate::decompose::{Factor, Fitted};
+use crate::decompose::{Factor, Fitted, Stopped};
+use crate::distribute::{Communicator, ThreadRank, on_threads};
 use crate::execute::Backend;
 use crate::io;
 use crate::tensor::{Alto, Coordinates, Csf, Duplicates, Hicoo, Indices, StorageFormat, Tensor, pack};
@@ -39,6 +40,65 @@ fn run(x: &AnyTensor, method: &CpMethod, options: &CpOptions) -> Fitted<KTensor>
 
 fn refused(x: &AnyTensor, method: &CpMethod, options: &CpOptions) -> String {
     cp(x, method, options, &mut |_| ControlFlow::Continue(())).unwrap_err().to_string()
+}
+
+/// As one rank does, but for rounding, on any number of ranks: also on more than there are rows, with slices without entries, and where
+/// ranks have none.
+#[test]
+fn ranks_do_what_one_does() {
+    let at = element;
+    for shape in [&[7, 5, 6][..], &[4, 3, 5, 3]] {
+        let whole = planted(&sines(shape, 3), |place| place % 3 == 0 && place > 40);
+        for element in [ElementType::F64, ElementType::F32] {
+            for normalise_by_max in [false, true] {
+                let own = AlsOptions { normalise_by_max, ..AlsOptions::default() };
+                let options = CpOptions { element: Some(element), ..options(&whole, 3, 6) };
+                let one = run(&whole, &CpMethod::Als(own.clone()), &options);
+                for ranks in [1, 2, 3, 4, 7, 64] {
+                    let mut on = on_threads(ranks, None, |ranks| {
+                        cp_on(&whole, &own, &options, ranks, &mut |_| ControlFlow::Continue(()))
+                    })
+                    .unwrap();
+                    let first = on.remove(0);
+                    let close = if element == ElementType::F64 { 1e-9 } else { 1e-3 };
+                    assert_eq!(first.iterations.len(), one.iterations.len());
+                    for (first, one) in first.iterations.iter().zip(&one.iterations) {
+                        let apart = (first.fit.unwrap() - one.fit.unwrap()).abs();
+                        assert!(apart < close, "{ranks} ranks, {element:?}: fits {first:?} and {one:?}");
+                    }
+                    for index in [[0, 0, 0, 0], [3, 2, 4, 1], [1, 1, 2, 2]] {
+                        let index = &index[..shape.len()];
+                        let apart = (at(&first.model, index) - at(&one.model, index)).abs();
+                        assert!(apart < 100.0 * close, "{ranks} ranks, {element:?}: models differ at {index:?}");
+                    }
+                    // All have the same bits.
+                    let bits = |fitted: &Fitted<KTensor>| -> Vec<Vec<f64>> {
+                        fitted.model.factors().iter().map(|factor| factor.values().to_vec()).collect()
+                    };
+                    assert!(on.iter().all(|other| bits(other) == bits(&first)));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_one_rank_ends_all_end() {
+    let x = planted(&sines(&[5, 4, 3], 2), |place| place % 2 == 0);
+    let options = options(&x, 2, 50);
+    let body = |ranks: &ThreadRank| {
+        let stops = |iteration: &Iteration| match ranks.rank() == 1 && iteration.number == 3 {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        };
+        cp_on(&x, &AlsOptions::default(), &options, ranks, &mut { stops })
+    };
+    let all = on_threads(3, None, body).unwrap();
+    assert!(all.iter().all(|fitted| fitted.iterations.len() == 3 && fitted.stopped == Stopped::Observer));
+    let weighted = AlsOptions { weights: Some(x.clone()), ..AlsOptions::default() };
+    let body = |ranks: &ThreadRank| cp_on(&x, &weighted, &options, ranks, &mut |_| ControlFlow::Continue(()));
+    let error = on_threads(2, None, body).unwrap_err().to_string();
+    assert!(error.contains("run on one rank"), "{error}");
 }
 
 /// The element of a model.

@@ -151,7 +151,7 @@ impl Systems {
     }
 
     /// G and V of a mode, with the factors as they are.
-    fn make(&mut self, sweep: &mut Sweep, mode: usize) -> Result<(), DecomposeError> {
+    fn make(&mut self, sweep: &mut Sweep<'_>, mode: usize) -> Result<(), DecomposeError> {
         sweep.multiply(mode)?;
         let Sweep { compiled, factors, .. } = sweep;
         let weights: &dyn Input = &self.weights;
