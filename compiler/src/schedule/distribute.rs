@@ -28,6 +28,15 @@ pub enum Shared {
     Range(String),
 }
 
+/// What a schedule says that ranks share out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placed {
+    /// What is shared out.
+    pub shared: Shared,
+    /// The parts of each mode, where entries are shared out by a grid.
+    pub grid: Option<Vec<u64>>,
+}
+
 /// How a kernel runs on many ranks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Distribution {
@@ -50,11 +59,11 @@ pub struct Renumbered {
     pub names: Vec<String>,
 }
 
-/// What the schedule of a kernel says that ranks share out, with the parts of each mode where it is by a grid.
+/// What the schedule of a kernel says that ranks share out, if it does.
 ///
 /// # Errors
 /// When the kernel can't be distributed so.
-pub fn placed(kernel: &Kernel) -> Result<Option<(Shared, Option<Vec<u64>>)>, Diagnostics> {
+pub fn placed(kernel: &Kernel) -> Result<Option<Placed>, Diagnostics> {
     let directives = kernel.schedule.iter().flat_map(|schedule| &schedule.directives);
     let mut found = directives.filter(|directive| directive.name.name == "distribute");
     let Some(directive) = found.next() else { return Ok(None) };
@@ -65,7 +74,7 @@ pub fn placed(kernel: &Kernel) -> Result<Option<(Shared, Option<Vec<u64>>)>, Dia
     placement(kernel, directive).map(Some).map_err(|(message, help)| refusal(directive, message, help).into())
 }
 
-fn placement(kernel: &Kernel, directive: &Directive) -> Result<(Shared, Option<Vec<u64>>), (String, String)> {
+fn placement(kernel: &Kernel, directive: &Directive) -> Result<Placed, (String, String)> {
     let is_written = "write `distribute(X)`, `distribute(X: grid(4, 2, 1))` or `distribute(i)`";
     let unread = || (format!("`{directive}` says nothing that ranks share out"), is_written.to_owned());
     let [shared] = &directive.arguments[..] else { return Err(unread()) };
@@ -91,7 +100,7 @@ fn placement(kernel: &Kernel, directive: &Directive) -> Result<(Shared, Option<V
         None => Shared::Range(shared.name.clone()),
     };
     distribution(kernel, &shared)?;
-    Ok((shared, grid))
+    Ok(Placed { shared, grid })
 }
 
 /// The input whose entries are best shared out: the sparse one of most modes, of which results of parts make that of the whole.

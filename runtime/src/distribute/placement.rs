@@ -3,7 +3,7 @@
 use super::listed::Listed;
 use spc_compiler::diagnostics::Diagnostics;
 use spc_compiler::notation::Kernel;
-use spc_compiler::schedule::{Shared, placed};
+use spc_compiler::schedule::{Placed, Shared, placed};
 use std::fmt;
 use std::ops::Range;
 
@@ -46,7 +46,7 @@ impl fmt::Display for Placement {
 impl Placement {
     /// What the schedule of a kernel asks for.
     pub(super) fn asked(kernel: &Kernel) -> Result<Option<Self>, Diagnostics> {
-        let placement = |(shared, parts): (Shared, Option<Vec<u64>>)| match (shared, parts) {
+        let placement = |Placed { shared, grid }| match (shared, grid) {
             (Shared::Range(index), _) => Placement::Range { index },
             (Shared::Entries(tensor), None) => Placement::Shares { tensor },
             (Shared::Entries(tensor), Some(parts)) => {

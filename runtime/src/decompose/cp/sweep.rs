@@ -67,7 +67,7 @@ impl<'o> Problem<'o> {
         let (factors, here) = Factors::new(&self.entries, rank * element.bytes(), ranks);
         let rows = |(mode, factor): (usize, &Factor)| {
             let rows = factors.of_all(mode, factor.values(), rank);
-            Factor::from_vec(&[here.shape[mode], rank], rows).expect("a value for each element")
+            Factor::from_vec([here.shape[mode], rank], rows).expect("a value for each element")
         };
         let start: Vec<Factor> = start.iter().enumerate().map(rows).collect();
         let x = pack(here.clone(), &Format::coo(here.shape.len()), Duplicates::Sum)?;
@@ -278,7 +278,7 @@ impl State for Sweep<'_> {
         let Some(ranks) = &self.ranks else { return Ok(self.snapshot().model()) };
         let whole = |(mode, factor): (usize, &AnyTensor)| {
             let (shape, values) = ranks.whole(mode, &numbers(factor), self.rank())?;
-            Ok(Factor::from_vec(&shape, values).expect("a value for each element"))
+            Ok(Factor::from_vec(shape, values).expect("a value for each element"))
         };
         let factors = self.factors.iter().enumerate().map(whole).collect::<Result<_, DecomposeError>>()?;
         Ok(arranged(self.weights.clone(), factors, Norm::Two))
