@@ -47,37 +47,38 @@ fn refused(x: &AnyTensor, method: &CpMethod, options: &CpOptions) -> String {
 #[test]
 fn ranks_do_what_one_does() {
     let at = element;
-    for shape in [&[7, 5, 6][..], &[4, 3, 5, 3]] {
+    const MANY: &[usize] = &[1, 2, 3, 4, 7, 64];
+    for (shape, element, normalise_by_max, ranks) in [
+        (&[7, 5, 6][..], ElementType::F64, false, MANY),
+        (&[7, 5, 6], ElementType::F64, true, &[2, 7]),
+        (&[4, 3, 5, 3], ElementType::F64, false, &[3, 12]),
+        (&[4, 3, 5, 3], ElementType::F32, false, &[2, 4]),
+    ] {
         let whole = planted(&sines(shape, 3), |place| place % 3 == 0 && place > 40);
-        for element in [ElementType::F64, ElementType::F32] {
-            for normalise_by_max in [false, true] {
-                let own = AlsOptions { normalise_by_max, ..AlsOptions::default() };
-                let options = CpOptions { element: Some(element), ..options(&whole, 3, 6) };
-                let one = run(&whole, &CpMethod::Als(own.clone()), &options);
-                for ranks in [1, 2, 3, 4, 7, 64] {
-                    let mut on = on_threads(ranks, None, |ranks| {
-                        cp_on(&whole, &own, &options, ranks, &mut |_| ControlFlow::Continue(()))
-                    })
-                    .unwrap();
-                    let first = on.remove(0);
-                    let close = if element == ElementType::F64 { 1e-9 } else { 1e-3 };
-                    assert_eq!(first.iterations.len(), one.iterations.len());
-                    for (first, one) in first.iterations.iter().zip(&one.iterations) {
-                        let apart = (first.fit.unwrap() - one.fit.unwrap()).abs();
-                        assert!(apart < close, "{ranks} ranks, {element:?}: fits {first:?} and {one:?}");
-                    }
-                    for index in [[0, 0, 0, 0], [3, 2, 4, 1], [1, 1, 2, 2]] {
-                        let index = &index[..shape.len()];
-                        let apart = (at(&first.model, index) - at(&one.model, index)).abs();
-                        assert!(apart < 100.0 * close, "{ranks} ranks, {element:?}: models differ at {index:?}");
-                    }
-                    // All have the same bits.
-                    let bits = |fitted: &Fitted<KTensor>| -> Vec<Vec<f64>> {
-                        fitted.model.factors().iter().map(|factor| factor.values().to_vec()).collect()
-                    };
-                    assert!(on.iter().all(|other| bits(other) == bits(&first)));
-                }
+        let own = AlsOptions { normalise_by_max, ..AlsOptions::default() };
+        let options = CpOptions { element: Some(element), ..options(&whole, 3, 6) };
+        let one = run(&whole, &CpMethod::Als(own.clone()), &options);
+        let close = if element == ElementType::F64 { 1e-9 } else { 1e-3 };
+        for &ranks in ranks {
+            let body =
+                |own_rank: &ThreadRank| cp_on(&whole, &own, &options, own_rank, &mut |_| ControlFlow::Continue(()));
+            let mut on = on_threads(ranks, None, body).unwrap();
+            let first = on.remove(0);
+            assert_eq!(first.iterations.len(), one.iterations.len());
+            for (first, one) in first.iterations.iter().zip(&one.iterations) {
+                let apart = (first.fit.unwrap() - one.fit.unwrap()).abs();
+                assert!(apart < close, "{ranks} ranks, {element:?}: fits {first:?} and {one:?}");
             }
+            for index in [[0, 0, 0, 0], [3, 2, 4, 1], [1, 1, 2, 2]] {
+                let index = &index[..shape.len()];
+                let apart = (at(&first.model, index) - at(&one.model, index)).abs();
+                assert!(apart < 100.0 * close, "{ranks} ranks, {element:?}: models differ at {index:?}");
+            }
+            // All have the same bits.
+            let bits = |fitted: &Fitted<KTensor>| -> Vec<Vec<f64>> {
+                fitted.model.factors().iter().map(|factor| factor.values().to_vec()).collect()
+            };
+            assert!(on.iter().all(|other| bits(other) == bits(&first)));
         }
     }
 }
