@@ -41,7 +41,8 @@ thread_local! {
 /// use spc::tensor::{Coordinates, Indices};
 /// use spc_compiler::{notation, syntax};
 ///
-/// let kernels = notation::check(&syntax::parse_program("fn sum(x: [compressed]) -> s: f64 { s = x(i); }")?)?;
+/// let program = syntax::parse_program("fn sum(x: [compressed]) -> s: f64 { s = x(i); }").unwrap();
+/// let kernels = notation::check(&program).unwrap();
 /// let indices = vec![Indices::U32(vec![1, 4])];
 /// let x = Coordinates { shape: vec![5], shape_is_stated: true, indices, values: vec![2.0, 3.0] };
 /// let options = ProgramOptions { backend: Some(Backend::Interpreter), ..ProgramOptions::default() };
