@@ -3,7 +3,7 @@
 //!
 //! One rank owns each row. What ranks add to the rows of a mode goes to the owners, and the totals go back to all that have the row; so each
 //! rank updates its rows by itself, and a row is the same wherever it is. That is the exchange of SPLATT (Smith and Karypis, A medium-grained
-//! algorithm for distributed sparse tensor factorization, 2016), with the entries in equal shares or in a grid, whichever sends less.
+//! algorithm for distributed sparse tensor factorization, 2016), with the entries in equal numbers or in a grid, whichever takes less time.
 
 use super::communicator::{CommunicationError, Communicator};
 use super::listed::Listed;
@@ -64,7 +64,7 @@ impl<'r> Factors<'r> {
             let time = time(&rows, &rank_of, row_bytes, count);
             (time, placement, rank_of, rows)
         });
-        let best = made.min_by(|one, other| one.0.total_cmp(&other.0)).expect("equal shares are always possible");
+        let best = made.min_by(|one, other| one.0.total_cmp(&other.0)).expect("equal numbers are always possible");
         let (_, placement, rank_of, rows) = best;
         let own = ranks.rank();
         let modes: Vec<Mode> = rows.iter().map(|rows| Mode::of(rows, own, count)).collect();
@@ -77,7 +77,7 @@ impl<'r> Factors<'r> {
             Indices::U32(chosen.iter().map(number).collect())
         };
         let here = Coordinates {
-            // Kernels are of tensors that have some rows; one that nobody owns is of zeros.
+            // Kernels are of tensors that have some rows; a row without an owner is of zeros.
             shape: modes.iter().map(|mode| mode.here.len().max(1)).collect(),
             shape_is_stated: true,
             indices: listed.indices.iter().zip(&modes).map(renumbered).collect(),
