@@ -1,6 +1,6 @@
 //! `spc convert`: between kinds of file.
 
-use crate::arguments::{FormatsArguments, Shape, element, nameless_format, shape};
+use crate::arguments::{FormatsArguments, Shape, bytes, element, nameless_format, shape};
 use crate::failure::{self, Failure};
 use crate::files::{Destination, InputKind, OutputKind};
 use crate::formats::parse_format;
@@ -10,13 +10,15 @@ use crate::{output, settings};
 use clap::Args;
 use serde_json::json;
 use spc::execute::Entries;
-use spc::io::{self, Contents, FileType, Filled, TensorFile};
+use spc::io::{self, Contents, FileType, Filled, LargeFile, ReadErrorKind, ReadOptions, TensorFile};
+use spc::memory;
 use spc::tensor::{AnyTensor, Coordinates, Duplicates, PackError};
 use spc::with_element;
 use spc_compiler::format::resolve::Definitions;
 use spc_compiler::format::{Format, IndexWidth};
 use spc_compiler::ir::ElementType;
 use std::ffi::OsString;
+use std::path::Path;
 
 /// Convert between kinds of tensor file
 ///
@@ -47,6 +49,10 @@ pub(crate) struct Convert {
     /// The shape, where the file does not state it
     #[arg(long, value_name = "100x200", value_parser = shape)]
     shape: Option<Shape>,
+    /// About how many bytes of memory to use, as 2GB; half of what is free if not given. What takes more to convert is sorted by way of
+    /// files beside the result, which then is a .spct file of `dense`, `compressed` and `singleton` levels
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    memory: Option<u64>,
 }
 
 impl Convert {
@@ -57,6 +63,9 @@ impl Convert {
             return Err(Failure::usage("`--format` is for .spct and .npz files, the only kinds that keep a format"));
         }
         let named = self.named.load()?;
+        if let Some(large) = self.large()? {
+            return self.pack_large(&large, &destination, &Definitions::of_program(&named));
+        }
         let progress = Progress::new(format!("reading {}", self.input.display()));
         let file = self.from.open(&self.input, self.shape.as_ref().map(|shape| shape.0.clone()))?;
         let element = element_of(&file, self.element)?;
@@ -66,13 +75,49 @@ impl Convert {
         destination.write(&tensor, states_fill)?;
         drop(progress);
         note.iter().for_each(failure::note);
-        if settings::json() && !destination.is_stdout() {
-            return output::print_json(json!({
-                "file": destination.name(), "kind": destination.kind().name(), "shape": tensor.shape(),
-                "element": tensor.element().name(), "nnz": tensor.nnz(), "notes": note.iter().collect::<Vec<_>>(),
-            }));
+        told(&destination, tensor.shape(), tensor.element(), tensor.nnz(), note)
+    }
+
+    /// The file, where it takes more memory to convert than there is.
+    fn large(&self) -> Result<Option<LargeFile>, Failure> {
+        let memory = memory::budget(self.memory);
+        let to_packed = matches!(FileType::of(&self.output), Some((FileType::Spct, false)));
+        let kind = FileType::of(&self.input).or(self.from.from);
+        let Some((FileType::Tns | FileType::Mtx | FileType::Spct, is_gzip)) = kind.filter(|_| to_packed) else {
+            return Ok(None);
+        };
+        let Ok(metadata) = std::fs::metadata(&self.input) else { return Ok(None) };
+        // Beside the text are its entries, and keys to sort them by; text compresses to a fifth or so.
+        let times = if is_gzip { 15 } else { 3 };
+        if !metadata.is_file() || metadata.len().saturating_mul(times) <= memory {
+            return Ok(None);
         }
-        Ok(())
+        let progress = Progress::new(format!("looking at {}", self.input.display()));
+        let shape = self.shape.as_ref().map(|shape| shape.0.clone());
+        let options = ReadOptions {
+            shape,
+            file_type: FileType::of(&self.input).is_none().then_some(kind).flatten().map(|(kind, _)| kind),
+        };
+        let opened = LargeFile::open(&self.input, &options, self.element, memory);
+        drop(progress);
+        match opened {
+            // Without a limit, what has to be read as a whole may fit all the same.
+            Err(error) if self.memory.is_none() && error.kind() == ReadErrorKind::NotSupported => Ok(None),
+            opened => Ok(Some(opened?)),
+        }
+    }
+
+    fn pack_large(&self, file: &LargeFile, destination: &Destination, named: &Definitions<'_>) -> Result<(), Failure> {
+        let format = match &self.format {
+            Some(text) => parse_format(text, file.shape().len(), named)?,
+            None => file.format().cloned().unwrap_or_else(|| coordinates(file.shape())),
+        };
+        let progress = Progress::new(format!("converting {}", self.input.display()));
+        let nnz = file.pack(&self.output, &format, Duplicates::Sum).map_err(|error| Failure::refused(&error))?;
+        drop(progress);
+        let note = (!file.shape_is_stated()).then(|| without_shape(Path::new(&self.input), file.shape()));
+        note.iter().for_each(failure::note);
+        told(destination, file.shape(), file.element(), nnz, note)
     }
 
     fn read<T: io::Value>(
@@ -110,6 +155,23 @@ impl Convert {
             }
         })
     }
+}
+
+/// Says what was written, where programs ask.
+fn told(
+    destination: &Destination,
+    shape: &[usize],
+    element: ElementType,
+    nnz: usize,
+    note: Option<String>,
+) -> Result<(), Failure> {
+    if !settings::json() || destination.is_stdout() {
+        return Ok(());
+    }
+    output::print_json(json!({
+        "file": destination.name(), "kind": destination.kind().name(), "shape": shape,
+        "element": element.name(), "nnz": nnz, "notes": note.iter().collect::<Vec<_>>(),
+    }))
 }
 
 /// What is to be written.

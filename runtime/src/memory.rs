@@ -131,13 +131,11 @@ pub(crate) fn try_collected<T>(elements: impl ExactSizeIterator<Item = T>) -> Re
 }
 
 /// The most bytes for what is made beside inputs and results: half of what is available if it is not said.
-#[cfg(feature = "compile")]
-pub(crate) fn budget(asked: Option<u64>) -> u64 {
+pub fn budget(asked: Option<u64>) -> u64 {
     asked.unwrap_or_else(|| available() / 2)
 }
 
 /// How many bytes of memory the system has to give: what is free, or can be made free. Where it does not say, 4 GB.
-#[cfg(feature = "compile")]
 fn available() -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));

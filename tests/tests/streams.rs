@@ -2,6 +2,7 @@
 
 use crate::corpus::runnable;
 use spc::execute::{Backend, Chain, StreamOptions, Streamed};
+use spc::io::StoredTensor;
 use spc::tensor::AnyTensor;
 use spc_compiler::concrete;
 use spc_compiler::notation::Role;
@@ -10,6 +11,7 @@ use spc_tests::case::Case;
 use spc_tests::engine::{Ready, Stop};
 use spc_tests::harness::options;
 use spc_tests::report::check_all;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What a case says with an input in so many parts; `None` where the kernel or the format does not serve.
@@ -17,18 +19,30 @@ fn in_parts(ready: &Ready, tensor: &str, options: StreamOptions) -> Option<Resul
     let place = ready.program.interface.tensors.iter().position(|input| input.name == tensor)?;
     ready.tensors[place].parts(options.parts, options.whole).ok()?;
     let stream = schedule::stream(&ready.notation, tensor, options.parts as u64).ok()?;
-    let run = || {
+    let input = &ready.tensors[place];
+    let run = |stored: bool| {
         let interpreted = |program: &spc_compiler::Program| Chain::new(program, Backend::Interpreter);
         let combine = interpreted(&Streamed::combination(&stream, concrete::Target::Cpu)?)?;
         // Two lanes, which are threads.
         let lanes = vec![interpreted(&ready.program)?, interpreted(&ready.program)?];
-        let streamed = Streamed::new(lanes, combine, options)?;
+        let mut streamed = Streamed::new(lanes, combine, options.clone())?;
+        if stored {
+            let folder = tempfile::tempdir().expect("there is room for a folder");
+            let path = folder.path().join("input.spct");
+            spc::io::write_tensor(&path, input).expect("there is room for a file");
+            let parts = StoredTensor::open(&path).and_then(|stored| stored.parts(options.parts, options.whole));
+            streamed = streamed.of_file(Arc::new(parts.expect("the tensor comes in parts, and so does its file")));
+            // The file is there as long as it is read.
+            return streamed.run(&ready.tensors.iter().collect::<Vec<&AnyTensor>>(), &ready.stated(), 1);
+        }
         streamed.run(&ready.tensors.iter().collect::<Vec<&AnyTensor>>(), &ready.stated(), 1)
     };
-    Some(run().map_err(|error| error.to_string()).and_then(|outcome| {
+    let check = |stored: bool| {
+        let outcome = run(stored).map_err(|error| error.to_string())?;
         let results: Vec<AnyTensor> = outcome.outputs.into_iter().map(|(_, tensor)| tensor).collect();
         ready.check_values(&results)
-    }))
+    };
+    Some(check(false).and_then(|()| check(true).map_err(|error| format!("from a file: {error}"))))
 }
 
 /// In the usual tier, every so many-th case.

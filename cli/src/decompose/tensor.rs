@@ -130,7 +130,9 @@ fn stored(operand: Operand, format: &Format, shape: Option<&[usize]>) -> Result<
         }
         Operand::Filled(entries, fill) => (entries, fill),
         // A file is none of these.
-        Operand::Scalar(_) | Operand::Random { .. } | Operand::Ones => unreachable!("an operand that no file is"),
+        Operand::Stored(_) | Operand::Scalar(_) | Operand::Random { .. } | Operand::Ones => {
+            unreachable!("an operand that no file is")
+        }
     };
     let fits = |shape: &[usize]| entries.shape().iter().zip(shape).all(|(least, extent)| least <= extent);
     let entries = match shape {

@@ -7,7 +7,7 @@ use crate::progress::Progress;
 use crate::{names, output};
 use spc::complex::{c32, c64};
 use spc::execute::{AssumedExtent, Entries, Operand};
-use spc::io::{self, Contents, FileType, Filled, TensorFile};
+use spc::io::{self, Contents, FileType, Filled, StoredTensor, TensorFile};
 use spc::tensor::{AnyTensor, Coordinates, Element, Scalar, Tensor};
 use spc::with_element;
 use spc_compiler::diagnostics::suggest;
@@ -67,10 +67,30 @@ fn origin(input: &NamedFile, from: InputKind) -> Result<Origin, Failure> {
 /// What inputs are filled with.
 const GENERATED: [&str; 2] = ["random", "ones"];
 
+/// An input that comes in parts.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct InParts<'a> {
+    pub(super) name: &'a str,
+    /// What is larger is not read as a whole.
+    pub(super) memory: u64,
+    /// Whether it is in memory if it can be: from there it is copied to a device sooner than from a file.
+    pub(super) in_memory: bool,
+}
+
 /// Reads all inputs.
 pub(crate) fn read(
     kernel: &Kernel,
     inputs: Vec<Given>,
+    progress: &Progress,
+) -> Result<Vec<(String, Operand)>, Failure> {
+    read_but(kernel, inputs, None, progress)
+}
+
+/// Reads all inputs but for one that comes in parts, which are read when they are needed.
+pub(super) fn read_but(
+    kernel: &Kernel,
+    inputs: Vec<Given>,
+    in_parts: Option<InParts<'_>>,
     progress: &Progress,
 ) -> Result<Vec<(String, Operand)>, Failure> {
     let mut operands = Vec::with_capacity(inputs.len());
@@ -78,10 +98,28 @@ pub(crate) fn read(
         let (place, tensor) = declared(kernel, &input.name)?;
         if let Some(file) = input.file() {
             progress.step(format!("reading {}", file.path().display()));
+            if let Some(in_parts) = in_parts.filter(|in_parts| in_parts.name == input.name)
+                && let Some(stored) = stored(file, tensor, in_parts)?
+            {
+                operands.push((input.name, stored.into()));
+                continue;
+            }
         }
         operands.push((input.name, operand(tensor, place as u64, input.origin)?));
     }
     Ok(operands)
+}
+
+/// A file that is read in parts: as it is declared, or too large to be read otherwise.
+fn stored(file: &TensorFile, tensor: &Parameter, in_parts: InParts<'_>) -> Result<Option<StoredTensor>, Failure> {
+    let is_plain = matches!(FileType::of(file.path()), None | Some((_, false)));
+    if file.file_type() != FileType::Spct || !is_plain || !file.path().is_file() {
+        return Ok(None);
+    }
+    let stored = StoredTensor::open(file.path())?;
+    let is_declared = *stored.format() == tensor.format && stored.element() == tensor.element;
+    let is_large = stored.bytes() > in_parts.memory;
+    Ok((is_large || is_declared && !in_parts.in_memory).then_some(stored))
 }
 
 /// What is worth knowing of files that do not state their shape: a line each, and one where entries end before the extent does.

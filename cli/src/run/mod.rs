@@ -17,11 +17,15 @@ use clap::{Args, ValueEnum};
 use report::Report;
 
 pub(crate) use defaults::{default_format, load};
+use inputs::InParts;
 pub(crate) use inputs::{Given, literal, notes, of_file, open, read, without_shape};
 pub(crate) use ranks::{failure as of_ranks, of_plan as ranks_as_json, table as table_of_ranks};
 pub(crate) use report::{number, on_one_line};
 use spc::execute::{Backend, Error, Operand, Program, ProgramError, ProgramOptions, StreamOptions};
+use spc::memory;
 use spc::tensor::{Duplicates, InvalidTensor, PackError};
+use spc_compiler::schedule::streamed as streamed_by;
+use spc_compiler::syntax::normalized;
 use spc_compiler::{explanation, notation};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::{Duration, Instant};
@@ -59,9 +63,10 @@ pub(crate) struct Run {
     /// number of threads
     #[arg(long)]
     deterministic: bool,
-    /// An input that comes in parts, and how many: `X=16`
-    #[arg(long, value_name = "NAME=PARTS", value_parser = dimension)]
-    stream: Option<(String, usize)>,
+    /// An input that comes in parts, and how many: `X=16`. On the processor, a .spct file of the declared format is read a part at a time
+    /// and may be larger than the memory; `X` alone takes as many parts as `--memory` asks for
+    #[arg(long, value_name = "NAME[=PARTS]", value_parser = streamed)]
+    stream: Option<Streamed>,
     /// How many parts are under way at a time on GPUs
     #[arg(long, value_name = "N", default_value = "4", requires = "stream")]
     lanes: NonZeroUsize,
@@ -141,13 +146,20 @@ impl Run {
         }
     }
 
-    fn prepared(&self) -> Result<Prepared, Failure> {
+    /// What is read before a kernel runs; an input that comes in parts, where one may, only as far as says what it is.
+    fn prepared(&self, in_parts: bool) -> Result<Prepared, Failure> {
         let given = open(&self.inputs, self.from)?;
         let (source, notes) = load(&self.kernel, &given)?;
         let kernel = source.single()?;
-        if let Some((name, _)) = &self.stream {
-            inputs::declared(kernel, name)?;
+        if let Some(stream) = &self.stream {
+            inputs::declared(kernel, &stream.name)?;
         }
+        let asked = self.stream.as_ref().map(|stream| stream.name.as_str());
+        let in_parts = asked.or_else(|| streamed_by(kernel)).filter(|_| in_parts).map(|name| InParts {
+            name,
+            memory: memory::budget(self.plan.memory),
+            in_memory: self.backend == Some(BackendName::Cuda),
+        });
         let destinations = outputs::destinations(kernel, &self.outputs, self.to)?;
         let has_result = destinations.iter().any(|(_, destination)| destination.is_stdout());
         if settings::json() && (has_result || self.show_code) {
@@ -156,15 +168,16 @@ impl Run {
         }
         let progress = Progress::new("reading");
         let start = Instant::now();
-        let operands = read(kernel, given, &progress)?;
+        let operands = inputs::read_but(kernel, given, in_parts, &progress)?;
         Ok(Prepared { source, notes, operands, destinations, read_time: start.elapsed(), progress })
     }
 
     fn run_alone(&self) -> Result<(), Failure> {
-        let Prepared { source, mut notes, operands, destinations, read_time, progress } = self.prepared()?;
+        let Prepared { source, mut notes, operands, destinations, read_time, progress } = self.prepared(true)?;
         let kernel = source.single()?;
+        let options = self.options(self.parts(&operands)?);
         progress.step("packing and compiling");
-        let program = Program::new(kernel, operands, &self.dimensions, &self.options())
+        let program = Program::new(kernel, operands, &self.dimensions, &options)
             .map_err(|error| refuse(error, kernel, &source))?;
         progress.step("running");
         let outcome = program.run(self.repeat.get()).map_err(|error| refuse(error, kernel, &source))?;
@@ -189,15 +202,36 @@ impl Run {
         if to_stdout { report.print_on_stderr() } else { report.print(self.show_code) }
     }
 
-    fn options(&self) -> ProgramOptions {
+    /// How many parts an input comes in.
+    fn parts(&self, operands: &[(String, Operand)]) -> Result<usize, Failure> {
+        let Some(Streamed { name, parts }) = &self.stream else { return Ok(1) };
+        let operand = operands.iter().find(|(operand, _)| operand == name).map(|(_, operand)| operand);
+        match (parts, operand) {
+            (Some(parts), _) => Ok(*parts),
+            // Two are in memory at a time; the rest is for what the kernel makes.
+            (None, Some(Operand::Stored(stored))) => {
+                let parts = stored.bytes().saturating_mul(4) / memory::budget(self.plan.memory).max(1) + 1;
+                Ok(usize::try_from(parts).unwrap_or(usize::MAX))
+            }
+            (None, _) => {
+                let message = format!("`--stream {name}` does not say in how many parts");
+                let help = format!(
+                    "`--stream {name}=16` says it; without a number, `{name}` is a .spct file of the declared format"
+                );
+                Err(Failure::usage(message).help(help))
+            }
+        }
+    }
+
+    fn options(&self, parts: usize) -> ProgramOptions {
         let duplicates = match self.duplicates {
             DuplicatesName::Sum => Duplicates::Sum,
             DuplicatesName::Refuse => Duplicates::Refuse,
         };
-        let stream = self.stream.as_ref().map(|(tensor, parts)| StreamOptions {
+        let stream = self.stream.as_ref().map(|stream| StreamOptions {
             lanes: self.lanes.get(),
             whole: self.whole.map(|level| level.get() - 1),
-            ..StreamOptions::new(tensor, *parts)
+            ..StreamOptions::new(&stream.name, parts)
         });
         ProgramOptions {
             backend: self.backend.map(Backend::from),
@@ -212,6 +246,25 @@ impl Run {
             calls: Some(self.repeat.get()),
             model: None,
         }
+    }
+}
+
+/// An input that comes in parts, and how many.
+#[derive(Debug, Clone)]
+struct Streamed {
+    name: String,
+    parts: Option<usize>,
+}
+
+/// Reads `NAME` or `NAME=PARTS`.
+fn streamed(argument: &str) -> Result<Streamed, String> {
+    if !argument.is_empty() && !argument.contains(['=', ':']) {
+        return Ok(Streamed { name: normalized(argument.trim()), parts: None });
+    }
+    let (name, text) = argument.split_once('=').ok_or("it has the form NAME=PARTS, as in `X=16`")?;
+    match text.trim().parse() {
+        Ok(parts) if parts > 0 => Ok(Streamed { name: normalized(name.trim()), parts: Some(parts) }),
+        _ => Err(format!("`{text}` is no number of parts: a whole number from 1 on")),
     }
 }
 

@@ -82,7 +82,7 @@ impl Run {
 
     #[cfg(feature = "mpi")]
     fn in_processes(&self, all: &Processes) -> Result<(), Failure> {
-        let Prepared { source, operands, destinations, progress, .. } = all.agree(self.prepared())?;
+        let Prepared { source, operands, destinations, progress, .. } = all.agree(self.prepared(false))?;
         let kernel = source.single()?;
         progress.step("placing");
         let (problem, plan) = all.agree(self.placed(all.rank().size(), (kernel, &source), operands))?;
@@ -99,7 +99,7 @@ impl Run {
     }
 
     fn on_threads(&self, ranks: usize) -> Result<(), Failure> {
-        let Prepared { source, operands, destinations, progress, .. } = self.prepared()?;
+        let Prepared { source, operands, destinations, progress, .. } = self.prepared(false)?;
         let kernel = source.single()?;
         progress.step("placing");
         let (problem, plan) = self.placed(ranks, (kernel, &source), operands)?;
@@ -119,7 +119,7 @@ impl Run {
         operands: Vec<(String, Operand)>,
     ) -> Result<(Problem, Plan), Failure> {
         let because = |error| failure(error, kernel, source);
-        let problem = Problem::new(kernel, operands, &self.dimensions, &self.options()).map_err(because)?;
+        let problem = Problem::new(kernel, operands, &self.dimensions, &self.options(1)).map_err(because)?;
         let plan = match &self.distribute {
             Some(text) => {
                 let placement = Placement::parse(text, &|name| problem.is_input(name)).map_err(Failure::usage)?;

@@ -110,7 +110,8 @@ impl Report<'_> {
         if let Some(spent) = self.program.spent() {
             _ = writeln!(
                 text,
-                "in parts: copy in {} ms, compute {} ms, copy out {} ms, combine {} ms in all lanes together",
+                "in parts: wait for the file {} ms, copy in {} ms, compute {} ms, copy out {} ms, combine {} ms in all lanes together",
+                milliseconds(spent.wait),
                 milliseconds(spent.copy_in),
                 milliseconds(spent.compute),
                 milliseconds(spent.copy_out),
@@ -244,7 +245,7 @@ impl Report<'_> {
             "check_ms": milliseconds(around.other),
             "call_ms": milliseconds(self.outcome.call_time()),
             "parts": self.program.spent().map(|spent| json!({
-                "copy_in_ms": milliseconds(spent.copy_in), "compute_ms": milliseconds(spent.compute),
+                "wait_ms": milliseconds(spent.wait), "copy_in_ms": milliseconds(spent.copy_in), "compute_ms": milliseconds(spent.compute),
                 "copy_out_ms": milliseconds(spent.copy_out), "combine_ms": milliseconds(spent.combine),
                 "bound_ms": milliseconds(spent.bound()), "pageable": spent.pageable,
             })),

@@ -68,6 +68,11 @@ fn every_failing_operation_of_a_conversion_is_an_error_and_leaves_the_old_file()
     for format in ["csr", "alto", "bcsr(2)", "ell", "[dense, hashed]"] {
         each_failure(&place, &["convert", "a.tns", "b.spct", "--format", format], "b.spct");
     }
+    // By way of files.
+    for format in ["csr", "alto"] {
+        each_failure(&place, &["convert", "a.tns", "b.spct", "--format", format, "--memory", "1"], "b.spct");
+        each_failure(&place, &["convert", "a.spct", "b.spct", "--format", format, "--memory", "1"], "b.spct");
+    }
 }
 
 #[test]

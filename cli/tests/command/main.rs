@@ -14,6 +14,7 @@ mod files;
 mod fills;
 mod habits;
 mod language;
+mod large;
 mod memory;
 mod plans;
 mod play;

@@ -40,4 +40,4 @@ pub use pattern::alike;
 pub use program::{Program, schedule};
 pub use record::{Chosen, record, text};
 pub use state::Options;
-pub use stream::{Stream, stream};
+pub use stream::{Stream, stream, streamed};

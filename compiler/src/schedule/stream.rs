@@ -28,6 +28,16 @@ pub struct Stream {
     pub combine: notation::Kernel,
 }
 
+/// The tensor that a kernel's schedule asks for in parts, if it does.
+pub fn streamed(kernel: &notation::Kernel) -> Option<&str> {
+    let mut directives = kernel.schedule.iter().flat_map(|schedule| &schedule.directives);
+    let stream = directives.find(|directive| directive.name.name == "stream")?;
+    match &stream.arguments.first()?.kind {
+        ExprKind::Name(tensor) => Some(&tensor.name),
+        _ => None,
+    }
+}
+
 /// The directive of a kernel that asks for parts, if one does.
 pub(super) fn asked(kernel: &notation::Kernel) -> Result<Option<Stream>, Diagnostics> {
     let directives = kernel.schedule.iter().flat_map(|schedule| &schedule.directives);

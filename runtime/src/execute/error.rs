@@ -6,6 +6,7 @@ use super::interpreter::Fault;
 use super::native::error::NativeError;
 #[cfg(feature = "compile")]
 use super::unsupported::Unsupported;
+use crate::io::ReadError;
 use crate::tensor::{InvalidTensor, OutOfMemory, PackError};
 use spc_compiler::format::IndexWidth;
 use spc_compiler::ir::{ElementType, Kernel, Literal};
@@ -314,6 +315,14 @@ pub enum Error {
         tensor: String,
         /// Why not.
         reason: String,
+    },
+    /// A tensor in a file can't be read.
+    #[error("`{tensor}`: {source}")]
+    Read {
+        /// The tensor.
+        tensor: String,
+        /// Why not.
+        source: ReadError,
     },
     /// A device stopped a kernel.
     #[error("kernel `{kernel}` stopped on the device: {message}")]

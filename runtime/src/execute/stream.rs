@@ -18,11 +18,14 @@ use super::call::Call;
 use super::chain::{Chain, Outcome};
 use super::device::Accumulated;
 use super::error::Error;
+use crate::io::{ReadError, StoredParts};
 use crate::tensor::{AnyTensor, NotCut};
 use spc_compiler::concrete::Target;
+use spc_compiler::ir::Literal;
 use spc_compiler::schedule;
 use spc_compiler::schedule::Stream;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::cell::Cell;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 /// How a tensor comes in parts.
@@ -59,8 +62,92 @@ pub struct Streamed {
     options: StreamOptions,
     /// Which input comes in parts.
     place: usize,
+    /// The parts of one that is in a file.
+    stored: Option<Arc<StoredParts>>,
     /// What the last run has spent.
     spent: Arc<Mutex<Option<Spent>>>,
+}
+
+/// The parts of an input.
+enum Parts<'a> {
+    /// In memory.
+    Here(&'a [AnyTensor]),
+    /// In a file, from which they are read in this order.
+    Stored { parts: &'a StoredParts, order: Vec<usize>, fill: Literal, of: &'a Streamed },
+}
+
+impl Parts<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Parts::Here(parts) => parts.len(),
+            Parts::Stored { order, .. } => order.len(),
+        }
+    }
+
+    fn get(&self, number: usize) -> Result<AnyTensor, Error> {
+        match self {
+            Parts::Here(parts) => Ok(parts[number].clone()),
+            Parts::Stored { parts, order, fill, of } => {
+                let part = parts.read(order[number]).map_err(|source| of.unread(source))?;
+                Ok(part.with_fill(*fill))
+            }
+        }
+    }
+
+    /// Goes through all of them. The next of a file is read meanwhile: two are in memory at a time.
+    fn walk<R>(&self, walk: impl FnOnce(&mut dyn Iterator<Item = Result<AnyTensor, Error>>) -> R) -> R {
+        let one_by_one = |number| self.get(number);
+        let Parts::Stored { parts, order, fill, of } = self else {
+            return walk(&mut (0..self.len()).map(one_by_one));
+        };
+        std::thread::scope(|scope| {
+            let (send, receive) = mpsc::sync_channel(0);
+            // Whoever has stopped takes no more.
+            let read = move || order.iter().map(|&number| parts.fetch(number)).try_for_each(|part| send.send(part));
+            if std::thread::Builder::new().spawn_scoped(scope, read).is_err() {
+                return walk(&mut (0..self.len()).map(one_by_one));
+            }
+            // Checked here, by all threads of the pool that this one is in.
+            let checked = receive.into_iter().map(|part| {
+                let part = part.and_then(|part| parts.checked(part)).map_err(|source| of.unread(source))?;
+                Ok(part.with_fill(*fill))
+            });
+            walk(&mut { checked })
+        })
+    }
+}
+
+/// Parts, and how long they took to come.
+struct Timed<'a, I> {
+    parts: I,
+    waited: &'a Cell<Duration>,
+}
+
+impl<I: Iterator> Iterator for Timed<'_, I> {
+    type Item = I::Item;
+
+    fn next(&mut self) -> Option<I::Item> {
+        let start = Instant::now();
+        let next = self.parts.next();
+        self.waited.set(self.waited.get() + start.elapsed());
+        next
+    }
+}
+
+/// The inputs of a call.
+struct Inputs<'a> {
+    /// Which of them is the part.
+    place: usize,
+    part: AnyTensor,
+    /// All, with the whole in its place.
+    others: &'a [&'a AnyTensor],
+}
+
+impl Inputs<'_> {
+    fn all(&self) -> Vec<&AnyTensor> {
+        let given = self.others.iter().enumerate();
+        given.map(|(place, &input)| if place == self.place { &self.part } else { input }).collect()
+    }
 }
 
 /// What a lane has made.
@@ -74,6 +161,8 @@ enum Made<'a> {
 /// What a lane has spent on its parts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spent {
+    /// Waiting for parts out of a file.
+    pub wait: Duration,
     /// Copying to a device.
     pub copy_in: Duration,
     /// In kernels.
@@ -90,6 +179,7 @@ pub struct Spent {
 impl Spent {
     fn plus(self, other: Spent) -> Spent {
         Spent {
+            wait: self.wait + other.wait,
             copy_in: self.copy_in + other.copy_in,
             compute: self.compute + other.compute,
             copy_out: self.copy_out + other.copy_out,
@@ -116,7 +206,7 @@ impl Streamed {
         let mut inputs = first.declarations().tensors.iter();
         let place = inputs.position(|tensor| tensor.name == options.tensor);
         let place = place.ok_or_else(|| refuse("it is no parameter".to_owned()))?;
-        Ok(Self { lanes, combine, beside: Vec::new(), options, place, spent: Arc::default() })
+        Ok(Self { lanes, combine, beside: Vec::new(), options, place, stored: None, spent: Arc::default() })
     }
 
     /// The compiled program that combines results, for the processor or for a device.
@@ -140,6 +230,13 @@ impl Streamed {
         self
     }
 
+    /// The same, where parts are those of a file and are read when they are needed. They are as the kernel declares the input; what is given
+    /// for it when it runs stands for nothing.
+    pub fn of_file(mut self, parts: Arc<StoredParts>) -> Self {
+        self.stored = Some(parts);
+        self
+    }
+
     /// What all lanes together have spent in the last run, once there was one.
     pub fn spent(&self) -> Option<Spent> {
         *self.spent.lock().unwrap_or_else(PoisonError::into_inner)
@@ -157,28 +254,45 @@ impl Streamed {
     /// As [`Chain::run`], and when the tensor can't be cut.
     pub fn run(&self, inputs: &[&AnyTensor], stated: &[(&str, usize)], repeat: usize) -> Result<Outcome, Error> {
         let whole = inputs.get(self.place).ok_or_else(|| self.refuse("there is no input for it".to_owned()))?;
-        let mut parts = whole.parts(self.options.parts, self.options.whole).map_err(|error| self.cut(error))?;
-        if self.options.largest_first {
-            parts.sort_by_key(|part| std::cmp::Reverse(part.storage_bytes()));
-        }
-        let pinned = self.lanes[0].pin(whole);
-        let pageable = !pinned && self.lanes[0].backend() == Backend::Cuda;
-        let of_parts = self.lanes[0].pin_each(own_arrays(&parts, whole));
-        let mut run_times = Vec::new();
-        let mut last = None;
-        for _ in 0..repeat.max(1) {
-            let start = Instant::now();
-            let result = self.once(&parts, inputs, stated);
-            run_times.push(start.elapsed());
-            last = Some(result);
-            if last.as_ref().is_some_and(Result::is_err) {
-                break;
+        let (mut run_times, mut last) = (Vec::new(), None);
+        let mut measure = |parts: &Parts<'_>| {
+            for _ in 0..repeat.max(1) {
+                let start = Instant::now();
+                let result = self.once(parts, inputs, stated);
+                run_times.push(start.elapsed());
+                let failed = result.is_err();
+                last = Some(result);
+                if failed {
+                    break;
+                }
             }
-        }
-        self.lanes[0].unpin_each(&of_parts);
-        if pinned {
-            self.lanes[0].unpin(whole);
-        }
+        };
+        let is_there = self.lanes[0].backend() == Backend::Cuda;
+        let pageable = match &self.stored {
+            Some(stored) => {
+                let mut order: Vec<usize> = (0..stored.len()).collect();
+                if self.options.largest_first {
+                    order.sort_by_key(|&number| std::cmp::Reverse(stored.bytes(number)));
+                }
+                let fill = self.lanes[0].declarations().tensors[self.place].fill;
+                measure(&Parts::Stored { parts: stored, order, fill, of: self });
+                is_there
+            }
+            None => {
+                let mut parts = whole.parts(self.options.parts, self.options.whole).map_err(|error| self.cut(error))?;
+                if self.options.largest_first {
+                    parts.sort_by_key(|part| std::cmp::Reverse(part.storage_bytes()));
+                }
+                let pinned = self.lanes[0].pin(whole);
+                let of_parts = self.lanes[0].pin_each(own_arrays(&parts, whole));
+                measure(&Parts::Here(&parts));
+                self.lanes[0].unpin_each(&of_parts);
+                if pinned {
+                    self.lanes[0].unpin(whole);
+                }
+                !pinned && is_there
+            }
+        };
         let (outputs, spent) = last.ok_or_else(|| self.refuse("nothing ran".to_owned()))??;
         *self.spent.lock().unwrap_or_else(PoisonError::into_inner) = Some(Spent { pageable, ..spent });
         let (tier, reason) = (self.lanes[0].tier(), self.lanes[0].tier_reason());
@@ -188,25 +302,24 @@ impl Streamed {
     /// All parts once.
     fn once(
         &self,
-        parts: &[AnyTensor],
+        parts: &Parts<'_>,
         inputs: &[&AnyTensor],
         stated: &[(&str, usize)],
     ) -> Result<(Outputs, Spent), Error> {
         let count = self.lanes.len().min(parts.len());
         let lane = |number: usize| {
-            let own = parts.iter().skip(number).step_by(count);
+            let own = (number..parts.len()).step_by(count).map(|part| parts.get(part));
             self.lane_of(number, own, inputs, stated)
         };
-        let results: Vec<Result<(Made<'_>, Spent), Error>> = if count == 1 {
-            vec![lane(0)]
-        } else {
-            std::thread::scope(|scope| {
+        let results: Vec<Result<(Made<'_>, Spent), Error>> = match count {
+            1 => vec![parts.walk(|parts| self.lane_of(0, parts, inputs, stated))],
+            _ => std::thread::scope(|scope| {
                 let threads: Vec<_> = (0..count).map(|number| scope.spawn(move || lane(number))).collect();
                 let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
                     thread.join().unwrap_or_else(|_| Err(self.refuse("a lane stopped".to_owned())))
                 };
                 threads.into_iter().map(join).collect()
-            })
+            }),
         };
         let mut all: Option<(Made<'_>, Spent)> = None;
         for result in results {
@@ -220,6 +333,9 @@ impl Streamed {
             });
         }
         let (made, mut spent) = all.ok_or_else(|| self.refuse("there are no parts".to_owned()))?;
+        if let Some(stored) = &self.stored {
+            stored.check().map_err(|source| self.unread(source))?;
+        }
         Ok((self.fetched(made, &mut spent)?, spent))
     }
 
@@ -254,18 +370,16 @@ impl Streamed {
     }
 
     /// What one lane does. Results of its parts are combined on its device, where `beside` does that there, else on the host.
-    fn lane_of<'p>(
+    fn lane_of(
         &self,
         number: usize,
-        parts: impl Iterator<Item = &'p AnyTensor>,
+        parts: impl Iterator<Item = Result<AnyTensor, Error>>,
         inputs: &[&AnyTensor],
         stated: &[(&str, usize)],
     ) -> Result<(Made<'_>, Spent), Error> {
-        let with = |part: &'p AnyTensor| {
-            let given = inputs.iter().enumerate();
-            given.map(|(place, &input)| if place == self.place { part } else { input }).collect::<Vec<&AnyTensor>>()
-        };
-        let parts = parts.map(with);
+        let waited = Cell::new(Duration::ZERO);
+        let parts = Timed { parts, waited: &waited };
+        let parts = parts.map(|part| Ok(Inputs { place: self.place, part: part?, others: inputs }));
         let chain = &self.lanes[number];
         let before = chain.copied();
         let mut spent = Spent::default();
@@ -277,6 +391,9 @@ impl Streamed {
             None => self.on_host(chain, parts, stated, &mut spent)?.map(Made::Here),
         };
         let after = chain.copied();
+        if self.stored.is_some() {
+            spent.wait = waited.get();
+        }
         (spent.copy_in, spent.copy_out) = (after.0.saturating_sub(before.0), after.1.saturating_sub(before.1));
         Ok((made.ok_or_else(|| self.refuse("a lane has no part".to_owned()))?, spent))
     }
@@ -285,13 +402,13 @@ impl Streamed {
     fn on_host<'p>(
         &self,
         chain: &Chain,
-        calls: impl Iterator<Item = Vec<&'p AnyTensor>>,
+        calls: impl Iterator<Item = Result<Inputs<'p>, Error>>,
         stated: &[(&str, usize)],
         spent: &mut Spent,
     ) -> Result<Option<Outputs>, Error> {
         let mut so_far: Option<Outputs> = None;
         for inputs in calls {
-            let outcome = chain.run(&inputs, stated, 1)?;
+            let outcome = chain.run(&inputs?.all(), stated, 1)?;
             spent.compute += outcome.run_times.iter().sum::<Duration>();
             so_far = Some(match so_far {
                 None => outcome.outputs,
@@ -310,14 +427,14 @@ impl Streamed {
         &self,
         chain: &'a Chain,
         beside: &Chain,
-        calls: impl Iterator<Item = Vec<&'p AnyTensor>>,
+        calls: impl Iterator<Item = Result<Inputs<'p>, Error>>,
         stated: &[(&str, usize)],
         spent: &mut Spent,
     ) -> Result<Option<(Call<'a>, Accumulated)>, Error> {
         let mut so_far = None;
         let mut last = None;
         for inputs in calls {
-            let mut call = chain.call(&inputs, stated)?;
+            let mut call = chain.call(&inputs?.all(), stated)?;
             spent.compute += chain.run_onto(&mut call, beside, &mut so_far)?;
             last = Some(call);
         }
@@ -338,6 +455,10 @@ impl Streamed {
 
     fn refuse(&self, reason: String) -> Error {
         Error::Stream { tensor: self.options.tensor.clone(), reason }
+    }
+
+    fn unread(&self, source: ReadError) -> Error {
+        Error::Read { tensor: self.options.tensor.clone(), source }
     }
 
     fn cut(&self, error: NotCut) -> Error {

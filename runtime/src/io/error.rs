@@ -94,6 +94,14 @@ impl ReadError {
         self
     }
 
+    /// States that so many lines come before the text in which the error is.
+    pub(crate) fn after_lines(mut self, lines: usize) -> Self {
+        if let Some(place) = &mut self.0.place {
+            place.line += lines;
+        }
+        self
+    }
+
     /// Adds a hint to the end of the message.
     pub(crate) fn with_hint(mut self, hint: &str) -> Self {
         self.0.message.push_str(hint);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use spc_compiler::format::Format;
-use spc_compiler::ir::ElementType;
+use spc_compiler::ir::{ElementType, Literal};
 
 use super::contents::{Contents, Filled, SAME_TYPE, same_shape};
 use super::source::{self, Source};
@@ -319,10 +319,15 @@ fn retyped(tensor: AnyTensor, element: ElementType) -> Result<AnyTensor, ReadErr
         return Ok(tensor);
     }
     let values = value::retyped(tensor.values().clone(), element)?;
-    let fill = with_element!(tensor.element(), |F| F::wrap(Vec::from_iter(F::from_literal(tensor.fill()))));
+    let fill = retyped_fill(tensor.fill(), tensor.element(), element)?;
+    let (shape, format, levels) = (tensor.shape().to_vec(), tensor.format().clone(), tensor.levels().to_vec());
+    AnyTensor::from_filled_parts(shape, format, levels, values, fill).map_err(ReadError::of_arrays)
+}
+
+/// The same of a fill value.
+pub(super) fn retyped_fill(fill: Literal, from: ElementType, element: ElementType) -> Result<Literal, ReadError> {
+    let fill = with_element!(from, |F| F::wrap(Vec::from_iter(F::from_literal(fill))));
     let fill = value::retyped(fill, element)?;
     let fill = with_element!(element, |T| fill.as_slice::<T>().and_then(|fill| fill.first()?.literal()));
-    let (shape, format, levels) = (tensor.shape().to_vec(), tensor.format().clone(), tensor.levels().to_vec());
-    AnyTensor::from_filled_parts(shape, format, levels, values, fill.unwrap_or(element.zero()))
-        .map_err(ReadError::of_arrays)
+    Ok(fill.unwrap_or(element.zero()))
 }

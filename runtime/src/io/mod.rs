@@ -26,6 +26,7 @@ mod entries;
 mod error;
 mod file;
 mod file_type;
+mod large;
 pub mod mtx;
 pub mod npy;
 #[cfg(feature = "npz")]
@@ -45,6 +46,8 @@ pub use contents::{Contents, Filled};
 pub use error::{ReadError, ReadErrorKind, WriteError, WriteErrorKind};
 pub use file::{Layout, TensorFile};
 pub use file_type::FileType;
+pub use large::{LargeFile, PackFileError};
+pub use spct::{StoredParts, StoredTensor};
 pub use value::Value;
 pub use write::{fail_at_size_limit, write_mtx, write_tns};
 

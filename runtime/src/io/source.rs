@@ -9,7 +9,7 @@
 
 use std::borrow::Cow;
 use std::fs::{File, Metadata};
-use std::io::{self, BufRead, ErrorKind, Read, Seek};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek};
 use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
@@ -99,6 +99,40 @@ pub(crate) fn head(path: &Path, file_type: FileType) -> Result<Option<Source>, R
     Ok(Some(Source::Plain(head)))
 }
 
+/// The text of a regular file, decompressed, to be read in blocks of lines.
+pub(super) fn text(path: &Path) -> Result<(Box<dyn Read + Send>, bool), ReadError> {
+    let (mut file, metadata) = opened(path)?;
+    if !metadata.is_file() {
+        let message = "it is no regular file, and is read into memory as a whole: leave out the limit of memory";
+        return Err(ReadError::new(ReadErrorKind::NotSupported, message));
+    }
+    let failed = |error: io::Error| ReadError::io(path, "read", error);
+    let mut head = Vec::new();
+    file.by_ref().take(GZIP_MAGIC.len() as u64).read_to_end(&mut head).map_err(failed)?;
+    let is_gzip = checked_gzip(path, &head)?;
+    file.rewind().map_err(failed)?;
+    let text: Box<dyn Read + Send> = match is_gzip {
+        true => Box::new(Lines::new(MultiGzDecoder::new(BufReader::with_capacity(STEP, file)))),
+        false => Box::new(Lines::new(file)),
+    };
+    Ok((text, is_gzip))
+}
+
+/// Why the next lines of a [`text`] can't be read.
+pub(super) fn failed(path: &Path, is_gzip: bool, error: io::Error) -> ReadError {
+    if let Some(long) = LongLine::of(&error) {
+        return long;
+    }
+    match error.kind() {
+        ErrorKind::UnexpectedEof | ErrorKind::InvalidData | ErrorKind::InvalidInput if is_gzip => {
+            let message = format!("the gzip data are damaged or end early ({error}): get the file again");
+            ReadError::new(ReadErrorKind::Compression, message)
+        }
+        ErrorKind::OutOfMemory => ReadError::new(ReadErrorKind::Memory, error.to_string()),
+        _ => ReadError::io(path, "read", error),
+    }
+}
+
 /// Reads what does not say how long it is.
 pub(crate) fn stream(path: &Path, stream: &mut dyn Read, file_type: FileType) -> Result<Source, ReadError> {
     let mut head = Vec::new();
@@ -111,7 +145,7 @@ pub(crate) fn stream(path: &Path, stream: &mut dyn Read, file_type: FileType) ->
     of_bytes(bytes, is_gzip, file_type)
 }
 
-fn opened(path: &Path) -> Result<(File, Metadata), ReadError> {
+pub(super) fn opened(path: &Path) -> Result<(File, Metadata), ReadError> {
     let failed = |error: io::Error| ReadError::io(path, "open", error);
     fault::operation().map_err(failed)?;
     let file = File::open(path).map_err(failed)?;

@@ -113,20 +113,20 @@ pub(super) fn fill_text(text: &[u8]) -> Result<Option<String>, ReadError> {
 }
 
 /// How the lines of a text are to be read, and what it states.
-struct Start<T> {
+pub(super) struct Start<T> {
     /// Where the first line begins.
-    begin: usize,
-    layout: Layout,
+    pub(super) begin: usize,
+    pub(super) layout: Layout,
     /// As the caller or the text states it.
-    shape: Option<Vec<usize>>,
-    fill: Option<T>,
+    pub(super) shape: Option<Vec<usize>>,
+    pub(super) fill: Option<T>,
 }
 
 fn begin(text: &[u8]) -> usize {
     if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 }
 }
 
-fn start<T: Carrier>(
+pub(super) fn start<T: Carrier>(
     text: &[u8],
     element: ElementType,
     shape: Option<&[usize]>,

@@ -2,7 +2,8 @@
 
 use super::values::{same_bits, with_shared, with_values};
 use super::{
-    AnyTensor, Coordinates, Duplicates, Element, IndexArray, Indices, LevelArrays, PackError, Values, pack_filled,
+    AnyTensor, Coordinates, Duplicates, Element, IndexArray, Indices, LevelArrays, OutOfMemory, PackError, Values,
+    pack_filled,
 };
 use spc_compiler::format::{Coordinate, Format, Level};
 use spc_compiler::ir::{Literal, ReduceOperator};
@@ -32,7 +33,7 @@ impl AnyTensor {
         if self.format == *format {
             return Ok(self.clone());
         }
-        with_values!(&self.values, |values| self.convert_values(values, format, self.leaves_dense(format)))
+        with_values!(&self.values, |values| self.convert_values(values, format, leaves_dense(&self.format, format)))
     }
 
     /// The same with all entries that are stored, also the zeros of dense levels: a kernel computes at stored entries.
@@ -98,16 +99,33 @@ impl AnyTensor {
         pack_filled(entries, format, Duplicates::Sum, fill)
     }
 
-    /// Whether a mode that one of the last levels stores in full, dense or as a band or a run, is stored otherwise in another
-    /// format.
-    fn leaves_dense(&self, format: &Format) -> bool {
-        let fills = |level: &&Level| level.format.kind.fills;
-        let stays = |level: &Level| {
-            let mut same = format.levels.iter().filter(|other| other.coordinate == level.coordinate);
-            same.any(|other| other.format.kind.is_dense() || other.format.kind == level.format.kind)
-        };
-        self.format.levels.iter().rev().take_while(fills).any(|level| !stays(level))
+    /// The entries that are converted to another format.
+    pub(crate) fn converted_entries(&self, format: &Format) -> Result<(Vec<Indices>, Values), OutOfMemory> {
+        fn of<T: Element>(
+            tensor: &AnyTensor,
+            values: &[T],
+            format: &Format,
+        ) -> Result<(Vec<Indices>, Values), OutOfMemory> {
+            let (indices, values) = tensor.listed(values)?;
+            let mut entries = Coordinates { shape: Vec::new(), shape_is_stated: true, indices, values };
+            if leaves_dense(&tensor.format, format) {
+                entries.remove(&T::from_literal(tensor.fill).unwrap_or(T::ZERO));
+            }
+            Ok((entries.indices, T::wrap(entries.values)))
+        }
+        with_values!(&self.values, |values| of(self, values, format))
     }
+}
+
+/// Whether a mode that one of the last levels stores in full, dense or as a band or a run, is stored otherwise in another
+/// format.
+fn leaves_dense(from: &Format, to: &Format) -> bool {
+    let fills = |level: &&Level| level.format.kind.fills;
+    let stays = |level: &Level| {
+        let mut same = to.levels.iter().filter(|other| other.coordinate == level.coordinate);
+        same.any(|other| other.format.kind.is_dense() || other.format.kind == level.format.kind)
+    };
+    from.levels.iter().rev().take_while(fills).any(|level| !stays(level))
 }
 
 impl<T: Element> Coordinates<T> {

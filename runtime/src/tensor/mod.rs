@@ -36,7 +36,7 @@ mod fibers;
 mod foreign;
 mod formats;
 mod hash_table;
-mod index_array;
+pub(crate) mod index_array;
 mod iterate;
 mod kept;
 #[cfg(test)]
@@ -49,7 +49,7 @@ mod mapped;
 mod matrix;
 mod named;
 mod pack;
-mod parts;
+pub(crate) mod parts;
 pub(crate) mod patterns;
 mod shared;
 mod show;
@@ -67,6 +67,7 @@ mod walk;
 
 pub use crate::memory::OutOfMemory;
 pub use any::{AnyTensor, Parts};
+pub(crate) use buffer::Room;
 pub use buffer::{ALIGNMENT, Buffer, Plain};
 pub(crate) use convert::Listed;
 pub use coordinates::{Coordinates, Indices};
@@ -82,6 +83,7 @@ pub use mapped::{
 };
 pub use matrix::{ColumnMajor, CompressedColumns, CompressedParts, CompressedRows, Csc64, Csr64, SourceIndex};
 pub use named::*;
+pub(crate) use pack::{Array, Assembled, Runs, RunsError};
 pub use pack::{Duplicates, PackError, pack, pack_filled};
 pub use parts::NotCut;
 pub use shared::Shared;

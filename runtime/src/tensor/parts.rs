@@ -1,7 +1,7 @@
 //! A tensor in parts, each a tensor with some of its entries.
 //!
 //! Parts are cut at equal numbers of positions of the last level that stores positions, where nearly all bytes are. Arrays from
-//! there on are shared with the whole, not copied; above, the positions of the ancestors are written anew:
+//! there on are shared with the whole, not copied, or read from a file; above, the positions of the ancestors are written anew:
 //!
 //! ```text
 //! [compressed, compressed]      positions 3..5 of the second level
@@ -14,7 +14,7 @@
 use super::layout::Layout;
 use super::layout::follows;
 use super::{AnyTensor, Element, Index, IndexArray, LevelArrays, Shared, Values};
-use spc_compiler::format::LevelKind;
+use spc_compiler::format::{Format, LevelKind};
 use std::ops::Range;
 
 /// Why a tensor does not come in parts.
@@ -44,16 +44,23 @@ impl AnyTensor {
     /// # Errors
     /// When no level stores positions, or there is a level that can't be cut: only `dense`, `compressed` and `singleton` can.
     pub fn parts(&self, count: usize, whole: Option<usize>) -> Result<Vec<AnyTensor>, NotCut> {
-        let cut = Cut::new(self)?;
-        let positions = cut.positions();
-        let count = count.clamp(1, positions.max(1));
-        let mut bounds: Vec<usize> = (0..count).map(|part| share(positions, part, count)).collect();
-        if let Some(level) = whole.filter(|&level| level < cut.level) {
-            bounds.iter_mut().skip(1).for_each(|bound| *bound = cut.first_below(level, *bound));
-            bounds.dedup();
-        }
-        let ends = bounds.iter().copied().skip(1).chain([positions]);
-        bounds.iter().zip(ends).map(|(&begin, end)| cut.part(begin..end)).collect()
+        let pieces = Cut::new(self, &self.format, &self.shape)?.pieces(count, whole)?;
+        Ok(pieces.iter().map(|piece| self.piece(piece)).collect())
+    }
+
+    /// One of its parts.
+    fn piece(&self, piece: &Piece) -> AnyTensor {
+        let level = |(arrays, piece): (&LevelArrays, &LevelPiece)| {
+            let positions = arrays.positions().zip(piece.positions.as_ref());
+            let coordinates = arrays.coordinates().zip(piece.coordinates.clone());
+            LevelArrays::new(
+                positions.map(|(all, piece)| all.part(piece.read()).rebased(piece)),
+                coordinates.map(|(all, range)| all.part(range)),
+            )
+        };
+        let levels = self.levels.iter().zip(&piece.levels).map(level).collect();
+        let (shape, format, fill) = (self.shape.clone(), self.format.clone(), self.fill);
+        AnyTensor::from_filled_parts_trusted(shape, format, levels, self.values.part(piece.values.clone()), fill)
     }
 }
 
@@ -62,26 +69,102 @@ fn share(total: usize, part: usize, count: usize) -> usize {
     (total as u128 * part as u128 / count as u128) as usize
 }
 
+/// Where the arrays of a tensor lie that is cut.
+pub(crate) trait Arrays {
+    /// Why they can't be looked at, or the tensor not be cut.
+    type Error: From<NotCut>;
+
+    /// Whether a level has positions, and coordinates.
+    fn has(&self, level: usize) -> (bool, bool);
+
+    /// How many coordinates a level has.
+    fn coordinates(&self, level: usize) -> usize;
+
+    /// Where the children of a parent begin, or the last ones end: no more than there are children.
+    fn position(&self, level: usize, parent: usize) -> Result<usize, Self::Error>;
+
+    /// How many positions a level has, one more than parents.
+    fn positions(&self, level: usize) -> usize;
+}
+
+impl Arrays for AnyTensor {
+    type Error = NotCut;
+
+    fn has(&self, level: usize) -> (bool, bool) {
+        let level = &self.levels[level];
+        (level.positions().is_some(), level.coordinates().is_some())
+    }
+
+    fn coordinates(&self, level: usize) -> usize {
+        self.levels[level].coordinates().map_or(0, IndexArray::len)
+    }
+
+    fn position(&self, level: usize, parent: usize) -> Result<usize, NotCut> {
+        Ok(self.levels[level].positions().map_or(0, |positions| positions.get(parent)))
+    }
+
+    fn positions(&self, level: usize) -> usize {
+        self.levels[level].positions().map_or(0, IndexArray::len)
+    }
+}
+
+/// Which elements of its arrays a part of a tensor has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub(crate) levels: Vec<LevelPiece>,
+    pub(crate) values: Range<usize>,
+}
+
+/// Those of a level.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LevelPiece {
+    pub(crate) positions: Option<PositionsPiece>,
+    pub(crate) coordinates: Option<Range<usize>>,
+}
+
+/// Those of the positions of a level.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PositionsPiece {
+    /// The parents that the part has.
+    parents: Range<usize>,
+    /// Those of them that have children there; others are before or after.
+    with_children: Range<usize>,
+    /// The children that the part has.
+    children: Range<usize>,
+}
+
+impl PositionsPiece {
+    /// Whether those that have children are among the parents: so it is where levels agree.
+    pub(crate) fn is_consistent(&self) -> bool {
+        self.parents.start <= self.with_children.start && self.with_children.end <= self.parents.end
+    }
+
+    /// The positions that say where children are.
+    pub(crate) fn read(&self) -> Range<usize> {
+        self.with_children.start..self.with_children.end + 1
+    }
+}
+
 /// Where a tensor is cut.
-struct Cut<'a> {
-    tensor: &'a AnyTensor,
+pub(crate) struct Cut<'a, A> {
+    arrays: &'a A,
     /// The extent of each level.
     extents: Vec<usize>,
     /// The last level that stores positions.
     level: usize,
 }
 
-impl<'a> Cut<'a> {
-    fn new(tensor: &'a AnyTensor) -> Result<Self, NotCut> {
-        let refuse = |reason: &str| NotCut { format: tensor.format.to_string(), reason: reason.to_owned() };
-        let kinds: Vec<LevelKind> = tensor.format.levels.iter().map(|level| level.format.kind).collect();
+impl<'a, A: Arrays> Cut<'a, A> {
+    pub(crate) fn new(arrays: &'a A, format: &Format, shape: &[usize]) -> Result<Self, NotCut> {
+        let refuse = |reason: &str| NotCut { format: format.to_string(), reason: reason.to_owned() };
+        let kinds: Vec<LevelKind> = format.levels.iter().map(|level| level.format.kind).collect();
         if let Some(level) = kinds.iter().position(|kind| !follows(*kind)) {
-            return Err(refuse(&format!("level {level}, `{}`, can't be cut", tensor.format.levels[level].format)));
+            return Err(refuse(&format!("level {level}, `{}`, can't be cut", format.levels[level].format)));
         }
         let level = kinds.iter().rposition(|kind| kind.is_compressed());
         let level = level.ok_or_else(|| refuse("it has no `compressed` level"))?;
-        let layout = Layout::new(&tensor.format, &tensor.shape).map_err(|error| refuse(&error.to_string()))?;
-        let cut = Self { tensor, extents: layout.extents, level };
+        let layout = Layout::new(format, shape).map_err(|error| refuse(&error.to_string()))?;
+        let cut = Self { arrays, extents: layout.extents, level };
         let below_dense = |pair: &[LevelKind]| pair[1].is_singleton() && pair[0].is_dense();
         if kinds[..=cut.level].windows(2).any(below_dense) {
             return Err(refuse("a `singleton` level is below a `dense` one"));
@@ -89,101 +172,108 @@ impl<'a> Cut<'a> {
         Ok(cut)
     }
 
-    /// The positions and the coordinates of a level: both of a compressed one, the latter of a singleton, none of a dense one.
-    fn arrays(&self, level: usize) -> (Option<&'a IndexArray>, Option<&'a IndexArray>) {
-        (self.tensor.levels[level].positions(), self.tensor.levels[level].coordinates())
-    }
-
-    fn positions(&self) -> usize {
-        self.tensor.levels[self.level].coordinates().map_or(0, IndexArray::len)
+    /// So many parts at most; with `whole`, the entries below one position of that level are in one.
+    pub(crate) fn pieces(&self, count: usize, whole: Option<usize>) -> Result<Vec<Piece>, A::Error> {
+        let positions = self.arrays.coordinates(self.level);
+        let count = count.clamp(1, positions.max(1));
+        let mut bounds: Vec<usize> = (0..count).map(|part| share(positions, part, count)).collect();
+        if let Some(level) = whole.filter(|&level| level < self.level) {
+            for bound in bounds.iter_mut().skip(1) {
+                *bound = self.first_below(level, *bound)?;
+            }
+            bounds.dedup();
+        }
+        let ends = bounds.iter().copied().skip(1).chain([positions]);
+        bounds.iter().zip(ends).map(|(&begin, end)| self.piece(begin..end)).collect()
     }
 
     /// The part of some positions of the level.
-    fn part(&self, range: Range<usize>) -> Result<AnyTensor, NotCut> {
+    fn piece(&self, range: Range<usize>) -> Result<Piece, A::Error> {
         let mut levels = Vec::with_capacity(self.extents.len());
-        self.keep(self.level + 1, range.clone(), &mut levels);
+        self.keep(self.level + 1, range.clone(), &mut levels)?;
         let mut kept = range;
         for level in self.level + 1..self.extents.len() {
-            levels.push(match self.tensor.levels[level].coordinates() {
-                Some(coordinates) => LevelArrays::of_coordinates(coordinates.part(kept.clone())),
-                None => {
-                    kept = kept.start * self.extents[level]..kept.end * self.extents[level];
-                    LevelArrays::NONE
-                }
-            });
+            let (_, stores) = self.arrays.has(level);
+            if !stores {
+                kept = kept.start * self.extents[level]..kept.end * self.extents[level];
+            }
+            levels.push(LevelPiece { positions: None, coordinates: stores.then(|| kept.clone()) });
         }
-        let values = self.tensor.values.part(kept);
-        let (shape, format, fill) = (self.tensor.shape.clone(), self.tensor.format.clone(), self.tensor.fill);
-        Ok(AnyTensor::from_filled_parts_trusted(shape, format, levels, values, fill))
+        Ok(Piece { levels, values: kept })
     }
 
     /// The first levels, with at least these positions of the last of them; those that they have.
-    fn keep(&self, depth: usize, needed: Range<usize>, levels: &mut Vec<LevelArrays>) -> Range<usize> {
-        let Some(level) = depth.checked_sub(1) else { return 0..1 };
-        match self.arrays(level) {
-            (Some(positions), Some(coordinates)) => {
-                let parents = self.keep(level, parents(positions, &needed), levels);
-                let positions = positions.rebased(parents, &needed);
-                levels.push(LevelArrays::of(positions, coordinates.part(needed.clone())));
+    fn keep(&self, depth: usize, needed: Range<usize>, levels: &mut Vec<LevelPiece>) -> Result<Range<usize>, A::Error> {
+        let Some(level) = depth.checked_sub(1) else { return Ok(0..1) };
+        Ok(match self.arrays.has(level) {
+            (true, _) => {
+                let with_children = self.parents_of(level, &needed)?;
+                let parents = self.keep(level, with_children.clone(), levels)?;
+                let positions = PositionsPiece { parents, with_children, children: needed.clone() };
+                levels.push(LevelPiece { positions: Some(positions), coordinates: Some(needed.clone()) });
                 needed
             }
-            (None, Some(coordinates)) => {
-                let kept = self.keep(level, needed, levels);
-                levels.push(LevelArrays::of_coordinates(coordinates.part(kept.clone())));
+            (false, true) => {
+                let kept = self.keep(level, needed, levels)?;
+                levels.push(LevelPiece { positions: None, coordinates: Some(kept.clone()) });
                 kept
             }
-            _ => {
+            (false, false) => {
                 let extent = self.extents[level];
                 let rows = match extent {
                     0 => 0..0,
                     _ => needed.start / extent..needed.end.div_ceil(extent),
                 };
-                let kept = self.keep(level, rows, levels);
-                levels.push(LevelArrays::NONE);
+                let kept = self.keep(level, rows, levels)?;
+                levels.push(LevelPiece { positions: None, coordinates: None });
                 kept.start * extent..kept.end * extent
             }
-        }
+        })
     }
 
     /// The first position of those that are below one position of a level together with a position.
-    fn first_below(&self, level: usize, position: usize) -> usize {
+    fn first_below(&self, level: usize, position: usize) -> Result<usize, A::Error> {
         let between = level + 1..self.level + 1;
         let mut ancestor = position;
         for level in between.clone().rev() {
-            ancestor = match self.arrays(level) {
-                (Some(positions), _) => parents(positions, &(ancestor..ancestor + 1)).start,
-                (None, Some(_)) => ancestor,
-                _ => ancestor / self.extents[level].max(1),
+            ancestor = match self.arrays.has(level) {
+                (true, _) => self.parents_of(level, &(ancestor..ancestor + 1))?.start,
+                (false, true) => ancestor,
+                (false, false) => ancestor / self.extents[level].max(1),
             };
         }
-        between.fold(ancestor, |position, level| match self.arrays(level) {
-            (Some(positions), _) => positions.get(position),
-            (None, Some(_)) => position,
-            _ => position * self.extents[level],
-        })
-    }
-}
-
-/// The parents that have children among some positions.
-fn parents(positions: &IndexArray, children: &Range<usize>) -> Range<usize> {
-    let count = positions.len().saturating_sub(1);
-    let point = |is_before: &dyn Fn(usize) -> bool| {
-        let (mut low, mut high) = (0, count);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if is_before(middle) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
+        for level in between {
+            ancestor = match self.arrays.has(level) {
+                (true, _) => self.arrays.position(level, ancestor)?,
+                (false, true) => ancestor,
+                (false, false) => ancestor * self.extents[level],
+            };
         }
-        low
-    };
-    let first = point(&|parent| positions.get(parent + 1) <= children.start);
-    if children.is_empty() {
-        return first..first;
+        Ok(ancestor)
     }
-    first..point(&|parent| positions.get(parent) < children.end)
+
+    /// The parents that have children among some positions.
+    fn parents_of(&self, level: usize, children: &Range<usize>) -> Result<Range<usize>, A::Error> {
+        let count = self.arrays.positions(level).saturating_sub(1);
+        let point = |is_before: &dyn Fn(usize) -> Result<bool, A::Error>| -> Result<usize, A::Error> {
+            let (mut low, mut high) = (0, count);
+            while low < high {
+                let middle = low + (high - low) / 2;
+                if is_before(middle)? {
+                    low = middle + 1;
+                } else {
+                    high = middle;
+                }
+            }
+            Ok(low)
+        };
+        let first = point(&|parent| Ok(self.arrays.position(level, parent + 1)? <= children.start))?;
+        if children.is_empty() {
+            return Ok(first..first);
+        }
+        let end = point(&|parent| Ok(self.arrays.position(level, parent)? < children.end))?;
+        Ok(first..end.max(first))
+    }
 }
 
 impl IndexArray {
@@ -200,15 +290,19 @@ impl IndexArray {
         }
     }
 
-    /// Positions of some parents, where of their children only some are left, which begin at 0.
-    fn rebased(&self, parents: Range<usize>, children: &Range<usize>) -> IndexArray {
-        fn rebased<I: Index>(whole: &[I], children: &Range<usize>) -> IndexArray {
+    /// The positions of a part, of those that it [reads](PositionsPiece::read): only some children are left, which begin at 0.
+    pub(crate) fn rebased(&self, piece: &PositionsPiece) -> IndexArray {
+        fn rebased<I: Index>(
+            read: &[I],
+            PositionsPiece { parents, with_children, children }: &PositionsPiece,
+        ) -> IndexArray {
             let inside =
                 |&position: &I| I::narrowed(position.to_usize().clamp(children.start, children.end) - children.start);
-            I::wrap(whole.iter().map(inside).collect::<Vec<I>>())
+            let before = std::iter::repeat_n(I::default(), with_children.start - parents.start);
+            let after = std::iter::repeat_n(I::narrowed(children.len()), parents.end - with_children.end);
+            I::wrap(before.chain(read.iter().map(inside)).chain(after).collect::<Vec<I>>())
         }
-        let range = parents.start..parents.end + 1;
-        super::index_array::with_indices!(self, |whole| rebased(&whole[range], children))
+        super::index_array::with_indices!(self, |read| rebased(read, piece))
     }
 }
 

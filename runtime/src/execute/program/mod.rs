@@ -270,17 +270,17 @@ fn again(
 /// The input that comes in parts, by the options or else by the kernel's schedule.
 fn stream(
     kernel: &notation::Kernel,
-    compiled: &spc_compiler::Program,
+    of_schedule: Option<&Stream>,
     options: &ProgramOptions,
 ) -> Result<Option<(Stream, StreamOptions)>, Error> {
     if let Some(asked) = &options.stream {
         return Ok(Some((super::stream::of_options(kernel, asked)?, asked.clone())));
     }
-    let of_schedule = |stream: &Stream| {
+    let asked = |stream: &Stream| {
         let parts = usize::try_from(stream.parts).unwrap_or(usize::MAX);
         (stream.clone(), StreamOptions::new(stream.tensor.clone(), parts))
     };
-    Ok(compiled.stream.as_ref().map(of_schedule))
+    Ok(of_schedule.map(asked))
 }
 
 /// The kernels in lanes: on the processor, where kernels are parallel themselves, in one.

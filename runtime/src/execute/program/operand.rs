@@ -2,21 +2,27 @@
 
 use crate::complex::{c32, c64};
 use crate::execute::kernel::scalar;
-use crate::execute::{ProgramError, Way};
+use crate::execute::{Error, ProgramError, StreamOptions, Way};
 use crate::generate;
 use crate::half::{bf16, f16};
+use crate::io::{StoredParts, StoredTensor};
 use crate::tensor::{
-    AnyTensor, Coordinates, Duplicates, Element, InvalidTensor, PackError, Statistics, StorageSize, pack_filled,
-    statistics, storage_size,
+    AnyTensor, Coordinates, Duplicates, Element, Indices, InvalidTensor, PackError, Statistics, StorageSize,
+    pack_filled, statistics, storage_size,
 };
+use crate::with_element;
+use spc_compiler::concrete;
 use spc_compiler::format::Format;
 use spc_compiler::ir::{ElementType, Literal};
+use std::sync::Arc;
 
 /// What stands for a parameter of a kernel.
 #[derive(Debug, Clone)]
 pub enum Operand {
     /// A tensor in any format; its shape is stated.
     Tensor(AnyTensor),
+    /// A tensor in a file. An input that comes in parts is read a part at a time; another is read whole.
+    Stored(StoredTensor),
     /// Entries, as a file has them. Where their shape is not stated, it is a lower bound.
     Entries(Entries),
     /// The same, and what entries that are missing are, as a file says.
@@ -37,6 +43,7 @@ impl Operand {
     pub(super) fn shape(&self) -> Option<(&[usize], bool)> {
         match self {
             Operand::Tensor(tensor) => Some((tensor.shape(), true)),
+            Operand::Stored(stored) => Some((stored.shape(), true)),
             Operand::Entries(entries) | Operand::Filled(entries, _) => {
                 Some((entries.shape(), entries.shape_is_stated()))
             }
@@ -49,6 +56,7 @@ impl Operand {
     pub(in crate::execute) fn entries(&self) -> Option<usize> {
         match self {
             Operand::Tensor(tensor) => Some(tensor.nnz()),
+            Operand::Stored(stored) => Some(stored.value_count()),
             Operand::Entries(entries) | Operand::Filled(entries, _) => Some(entries.len()),
             Operand::Scalar(_) | Operand::Random { .. } | Operand::Ones => None,
         }
@@ -58,6 +66,7 @@ impl Operand {
     pub(super) fn way(&self, format: &Format) -> Option<Way> {
         match self {
             Operand::Tensor(tensor) => (tensor.format() != format).then_some(Way::Converted),
+            Operand::Stored(stored) => (stored.format() != format).then_some(Way::Converted),
             Operand::Entries(_) | Operand::Filled(..) => Some(Way::Packed),
             Operand::Scalar(_) => None,
             Operand::Random { .. } | Operand::Ones => Some(Way::Generated),
@@ -86,20 +95,25 @@ impl Operand {
         let packing = |source: PackError| ProgramError::Pack { tensor: name.to_owned(), source };
         let found = match &self {
             Operand::Tensor(tensor) => tensor.element(),
+            Operand::Stored(stored) => stored.element(),
             Operand::Entries(entries) | Operand::Filled(entries, _) => entries.element(),
             Operand::Scalar(_) | Operand::Random { .. } | Operand::Ones => element,
         };
         if found != element {
             let tensor = name.to_owned();
-            return Err(crate::execute::Error::Element { tensor, expected: element, found }.into());
+            return Err(Error::Element { tensor, expected: element, found }.into());
         }
         let filled = |made: Result<AnyTensor, InvalidTensor>| {
             made.map_err(PackError::from).and_then(|tensor| tensor.convert(format)).map_err(packing)
         };
-        let other_fill = |found: Literal| -> ProgramError {
-            crate::execute::Error::Fill { tensor: name.to_owned(), expected: fill, found }.into()
-        };
+        let other_fill =
+            |found: Literal| -> ProgramError { Error::Fill { tensor: name.to_owned(), expected: fill, found }.into() };
         match self {
+            Operand::Stored(stored) => {
+                let failed = |source| Error::Read { tensor: name.to_owned(), source };
+                let read = stored.read().map_err(failed)?;
+                Operand::Tensor(read).pack(name, (shape, element), format, fill, duplicates)
+            }
             // Where every element is stored, those that were missing are what they are said to be.
             Operand::Tensor(tensor)
                 if format.is_dense() && (!tensor.fill().is_zero() || tensor.fill().equals(fill)) =>
@@ -126,6 +140,40 @@ impl Operand {
             Operand::Ones => filled(generate::ones(&shape, element)),
         }
     }
+}
+
+/// The parts of an input in a file, which is as it is declared; and the tensor without entries that stands for it meanwhile.
+pub(super) fn stored_parts(
+    stored: &StoredTensor,
+    tensor: &concrete::Tensor,
+    asked: &StreamOptions,
+) -> Result<(Arc<StoredParts>, AnyTensor), ProgramError> {
+    let name = tensor.name.clone();
+    let (found, expected) = (stored.element(), tensor.element);
+    if found != expected {
+        return Err(Error::Element { tensor: name, expected, found }.into());
+    }
+    if *stored.format() != tensor.format {
+        let (path, found) = (stored.path().display(), stored.format());
+        let reason = format!(
+            "{path} stores it as {found} and it is declared as {}; `spc convert --format` stores a file so",
+            tensor.format
+        );
+        return Err(Error::Stream { tensor: name, reason }.into());
+    }
+    if !stored.fill().is_zero() && !stored.fill().equals(tensor.fill) {
+        return Err(Error::Fill { tensor: name, expected: tensor.fill, found: stored.fill() }.into());
+    }
+    let failed = |source| Error::Read { tensor: name.clone(), source };
+    let parts = Arc::new(stored.parts(asked.parts, asked.whole).map_err(failed)?);
+    let (shape, format) = (stored.shape().to_vec(), stored.format());
+    let empty = with_element!(expected, |T| {
+        let indices = vec![Indices::U32(Vec::new()); shape.len()];
+        let none = Coordinates::<T> { shape, shape_is_stated: true, indices, values: Vec::new() };
+        pack_filled(none, format, Duplicates::Sum, T::from_literal(tensor.fill).unwrap_or(T::ZERO))
+    });
+    let empty = empty.map_err(|source| ProgramError::Pack { tensor: name, source })?;
+    Ok((parts, empty))
 }
 
 /// Entries of any element type.
@@ -279,6 +327,12 @@ from_coordinates!(F64 f64, F32 f32, F16 f16, BF16 bf16, I8 i8, I16 i16, I32 i32,
 impl From<AnyTensor> for Operand {
     fn from(tensor: AnyTensor) -> Self {
         Operand::Tensor(tensor)
+    }
+}
+
+impl From<StoredTensor> for Operand {
+    fn from(stored: StoredTensor) -> Self {
+        Operand::Stored(stored)
     }
 }
 

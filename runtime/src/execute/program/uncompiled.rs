@@ -1,5 +1,6 @@
 //! A program before its kernels are compiled: alone, or together with others.
 
+use super::operand::stored_parts;
 use super::{
     AssumedExtent, Operand, Program, again, assumed, by_tensor, combination, combinations, extents, full, lanes,
     pattern, stream, undetermined,
@@ -9,6 +10,7 @@ use crate::execute::planning;
 use crate::execute::stack::with_stack_for;
 use crate::execute::tuned::{self, Sizes};
 use crate::execute::{Backend, Chain, Copied, Kernel, Prepared, ProgramError, Streamed};
+use crate::io::StoredParts;
 use crate::tensor::AnyTensor;
 use spc_compiler::concrete::{self, TensorKind};
 use spc_compiler::notation;
@@ -16,6 +18,7 @@ use spc_compiler::plan::{Facts, Planned};
 use spc_compiler::schedule;
 use spc_compiler::syntax::Schedule;
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A [`Program`] whose extents are known and whose inputs are packed, but whose kernels are not compiled.
@@ -42,6 +45,8 @@ pub struct Uncompiled {
     concrete: schedule::Program,
     options: ProgramOptions,
     inputs: Vec<AnyTensor>,
+    /// The input that is in a file, and comes in parts: an empty one stands for it among the inputs.
+    stored: Option<Arc<StoredParts>>,
     dimensions: Vec<(String, usize)>,
     assumed: Vec<AssumedExtent>,
     sizes: Sizes,
@@ -156,10 +161,17 @@ impl Uncompiled {
         let assumed = assumed::assumed(interface, &operands, dimensions, &extents);
 
         full::check_memory(kernel, &concrete, &extents)?;
+        let streamed = stream(kernel, concrete.stream.as_ref(), options)?;
         let mut packed = Vec::new();
+        let mut stored = None;
         let mut prepared = Vec::new();
         for (tensor, operand) in interface.tensors.iter().zip(&mut operands) {
-            if let Some(operand) = operand.take() {
+            let asked = streamed.as_ref().map(|(_, asked)| asked).filter(|asked| asked.tensor == tensor.name);
+            if let (Some(Operand::Stored(file)), Some(asked)) = (&*operand, asked) {
+                let (input, empty) = stored_parts(file, tensor, asked)?;
+                packed.push(empty);
+                stored = Some(input);
+            } else if let Some(operand) = operand.take() {
                 let shape = tensor.extents.iter().map(|&extent| extents[extent]).collect();
                 let (way, start) = (operand.way(&tensor.format), Instant::now());
                 packed.push(operand.pack(
@@ -173,7 +185,7 @@ impl Uncompiled {
                 prepared.extend(way.map(|way| Prepared { way, copied: copied(start.elapsed()) }));
             }
         }
-        let comes_in_parts = options.stream.is_some() || concrete.stream.is_some();
+        let comes_in_parts = streamed.is_some();
 
         // What is known by now, the first schedule did not know.
         let start = Instant::now();
@@ -222,6 +234,7 @@ impl Uncompiled {
             concrete,
             options: options.clone(),
             inputs: packed,
+            stored,
             dimensions,
             assumed,
             sizes,
@@ -238,13 +251,17 @@ impl Uncompiled {
     /// With the kernel, whose compilation began at `start`.
     fn complete(self, compiled: Kernel, start: Instant) -> Result<Program, ProgramError> {
         let (kernel, options) = (&self.source, &self.options);
-        let parts = match stream(kernel, compiled.compiled(), options)? {
+        let parts = match stream(kernel, compiled.compiled().stream.as_ref(), options)? {
             None => None,
             Some((stream, asked)) => {
                 let lanes = lanes(compiled.compiled(), compiled.chain().clone(), &asked, options)?;
                 let beside = combinations(&stream, lanes.len(), options)?;
                 let streamed = Streamed::new(lanes, combination(&stream, options)?, asked)?;
-                Some(Box::new(streamed.combined_on_devices(beside)))
+                let streamed = streamed.combined_on_devices(beside);
+                Some(Box::new(match self.stored {
+                    Some(parts) => streamed.of_file(parts),
+                    None => streamed,
+                }))
             }
         };
         let is_hinted = |tensor: &&notation::Tensor| tensor.hints != notation::Hints::default();

@@ -5,7 +5,7 @@
 //! the others                 parse 0   parse 1   …
 //! ```
 
-use std::io::Read;
+use std::io::{self, ErrorKind, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -25,7 +25,7 @@ pub(crate) fn parse_blocks<T: Carrier>(
     layout_of: &LayoutOf<'_>,
 ) -> Option<Entries<T>> {
     let mut rest = Vec::new();
-    let first = next_block(text, size, &mut rest)?;
+    let first = next_block(text, size, &mut rest).ok()?;
     let (start, layout) = layout_of(&first)?;
     let (layout, faulty) = (&layout, &AtomicBool::new(false));
     let parsed: Mutex<Vec<(usize, Chunk<T>)>> = Mutex::default();
@@ -40,7 +40,7 @@ pub(crate) fn parse_blocks<T: Carrier>(
                 _ => faulty.store(true, Ordering::Relaxed),
             });
             match next_block(text, size, &mut rest) {
-                Some(next) if !faulty.load(Ordering::Relaxed) => block = next,
+                Ok(next) if !faulty.load(Ordering::Relaxed) => block = next,
                 _ => return false,
             }
             number += 1;
@@ -55,21 +55,21 @@ pub(crate) fn parse_blocks<T: Carrier>(
     join::join(chunks.into_iter().map(|(_, chunk)| chunk).collect(), layout.limits.len()).ok()
 }
 
-/// The next lines, of about `size` bytes; none at the end. `rest` is what has been read of the line behind them. None if the text
-/// can't be read.
-fn next_block(text: &mut dyn Read, size: usize, rest: &mut Vec<u8>) -> Option<Vec<u8>> {
-    let mut block = memory::try_room(rest.len() + size).ok()?;
+/// The next lines, of about `size` bytes; none at the end. `rest` is what has been read of the line behind them.
+pub(crate) fn next_block(text: &mut dyn Read, size: usize, rest: &mut Vec<u8>) -> io::Result<Vec<u8>> {
+    let mut block =
+        memory::try_room(rest.len() + size).map_err(|error| io::Error::new(ErrorKind::OutOfMemory, error))?;
     block.append(rest);
     loop {
         let searched = block.len();
-        fault::operation().ok()?;
-        if Read::take(&mut *text, size.max(1) as u64).read_to_end(&mut block).ok()? == 0 {
-            return Some(block);
+        fault::operation()?;
+        if Read::take(&mut *text, size.max(1) as u64).read_to_end(&mut block)? == 0 {
+            return Ok(block);
         }
         if let Some(line_end) = block[searched..].iter().rposition(|&byte| byte == b'\n') {
             rest.extend_from_slice(&block[searched + line_end + 1..]);
             block.truncate(searched + line_end + 1);
-            return Some(block);
+            return Ok(block);
         }
     }
 }

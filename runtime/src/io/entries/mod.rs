@@ -16,7 +16,7 @@ mod explain;
 mod join;
 mod number;
 
-pub(crate) use blocks::parse_blocks;
+pub(crate) use blocks::{next_block, parse_blocks};
 pub(crate) use cursor::is_line_end;
 pub(crate) use explain::quote;
 

@@ -30,7 +30,7 @@ use super::contents::{Contents, Filled};
 use super::entries::{self, Entries, Fault, Layout, Values};
 use super::value::{Carrier, Value};
 use super::{ReadError, ReadErrorKind};
-use crate::tensor::Coordinates;
+use crate::tensor::{Coordinates, Indices};
 use spc_compiler::ir::ElementType;
 
 /// Reads `.mtx` text, which is [what a file holds](self).
@@ -54,7 +54,9 @@ pub(crate) fn parse_in_chunks<T: Carrier>(
     let fill = header.stated(text)?.fill(text, element)?;
     let mut read = entries::parse::<T>(text, header.body, &layout)?;
     let place_of = |entry| entries::offset_of_entry(text, header.body, COMMENT, entry);
-    if let Some(fault) = first_fault(&mut read, &header, element, place_of) {
+    let stated = header.stored();
+    let fault = first_fault(&mut read, &header, element, stated, place_of);
+    if let Some(fault) = fault.or_else(|| missing(&header, read.values.len())) {
         return Err(fault.in_text(text));
     }
     contents(&header, element, read, fill)
@@ -75,7 +77,8 @@ pub(crate) fn parse_blocks<T: Carrier>(
     };
     let mut read = entries::parse_blocks(text, block, &layout_of)?;
     let (header, fill) = header.into_inner()?;
-    match first_fault(&mut read, &header, element, |_| 0) {
+    let fault = first_fault(&mut read, &header, element, header.stored(), |_| 0);
+    match fault.or_else(|| missing(&header, read.values.len())) {
         None => contents(&header, element, read, fill).ok(),
         Some(_) => None,
     }
@@ -128,30 +131,114 @@ fn contents<T: Carrier>(
     read: Entries<T>,
     fill: Option<T>,
 ) -> Result<Contents<T>, ReadError> {
-    let (mut indices, values) = match (header.storage, header.symmetry) {
-        (Storage::Array, symmetry) => {
-            return array::expand(header, element, symmetry, &read.values).map(Contents::Tensor);
-        }
-        (Storage::Coordinate(_), Symmetry::General) => (read.indices, read.values),
-        (Storage::Coordinate(_), symmetry) => triangle::mirror(read.indices, read.values, element, symmetry)?,
-    };
-    indices.truncate(header.modes.len());
+    if header.storage == Storage::Array {
+        return array::expand(header, element, header.symmetry, &read.values).map(Contents::Tensor);
+    }
+    let (indices, values) = both_triangles(header, element, read.indices, read.values)?;
     let entries = Coordinates { shape: header.modes.clone(), shape_is_stated: true, indices, values };
     Ok(Contents::Entries(Filled { entries, fill }))
 }
 
-/// Of what may be wrong with the entries, what comes first in the file.
+/// The entries of a matrix, of which the file may have one triangle.
+fn both_triangles<T: Carrier>(
+    header: &Header,
+    element: ElementType,
+    indices: Vec<Indices>,
+    values: Vec<T>,
+) -> Result<(Vec<Indices>, Vec<T>), ReadError> {
+    let (mut indices, values) = match header.symmetry {
+        Symmetry::General => (indices, values),
+        symmetry => triangle::mirror(indices, values, element, symmetry)?,
+    };
+    indices.truncate(header.modes.len());
+    Ok((indices, values))
+}
+
+/// A matrix whose entries come in blocks of lines, the first of which has the header.
+pub(super) struct Begun<T> {
+    header: Header,
+    pub(super) layout: Layout,
+    pub(super) fill: Option<T>,
+    /// The text before the entries.
+    head: Vec<u8>,
+    found: usize,
+}
+
+impl<T: Carrier> Begun<T> {
+    pub(super) fn new(text: &[u8], element: ElementType) -> Result<Self, ReadError> {
+        let (header, layout) = layout::<T>(text, element, entries::chunk_bytes(text))?;
+        if header.storage == Storage::Array {
+            let message = "the file has all elements of the matrix, which are read as a whole";
+            return Err(ReadError::new(ReadErrorKind::NotSupported, message));
+        }
+        let fill = header.stated(text)?.fill(text, element)?;
+        let head = text[..header.body].to_vec();
+        Ok(Self { header, layout, fill, head, found: 0 })
+    }
+
+    /// Where entries begin in the first block.
+    pub(super) fn body(&self) -> usize {
+        self.header.body
+    }
+
+    pub(super) fn shape(&self) -> &[usize] {
+        &self.header.modes
+    }
+
+    /// The entries of the next block, which has been read from a byte on.
+    pub(super) fn entries(&mut self, text: &[u8], start: usize, mut read: Entries<T>) -> Result<Entries<T>, ReadError> {
+        let element = self.layout.element;
+        let place_of = |entry| entries::offset_of_entry(text, start, COMMENT, entry);
+        let left = self.header.stored() - self.found;
+        if let Some(mut fault) = first_fault(&mut read, &self.header, element, left, place_of) {
+            if fault.kind == ReadErrorKind::Entries && read.values.len() > left {
+                fault.message = more(self.header.stored());
+            }
+            return Err(fault.in_text(text));
+        }
+        self.found += read.values.len();
+        let (indices, values) = both_triangles(&self.header, element, read.indices, read.values)?;
+        Ok(Entries { indices, values, ..read })
+    }
+
+    /// Whether all entries were there.
+    pub(super) fn finish(&self) -> Result<(), ReadError> {
+        missing(&self.header, self.found).map_or(Ok(()), |fault| Err(fault.in_text(&self.head)))
+    }
+}
+
+impl Header {
+    /// How many entries the file has.
+    fn stored(&self) -> usize {
+        match self.storage {
+            Storage::Coordinate(stated) => stated,
+            Storage::Array => array::stored(self.shape, self.symmetry),
+        }
+    }
+}
+
+/// What is said where a file has fewer entries than it states.
+fn missing(header: &Header, found: usize) -> Option<Fault> {
+    let stated = header.stored();
+    (found < stated).then(|| {
+        let message = format!("only {found} of {stated} entries: the file is cut short, or the size line is wrong");
+        Fault { kind: ReadErrorKind::Entries, offset: header.size_line, message }
+    })
+}
+
+fn more(stated: usize) -> String {
+    format!("more entries than the {stated} that the size line states: correct the size line")
+}
+
+/// Of what may be wrong with the entries that are there, of which so many are to come, what comes first in the file.
 fn first_fault<T: Carrier>(
     read: &mut Entries<T>,
     header: &Header,
     element: ElementType,
+    stated: usize,
     place_of: impl Fn(usize) -> usize,
 ) -> Option<Fault> {
     let found = read.values.len();
-    let stated = match header.storage {
-        Storage::Coordinate(stated) => stated,
-        Storage::Array => array::stored(header.shape, header.symmetry),
-    };
     let misplaced = triangle::first_misplaced(&read.indices, &read.values, header.symmetry)
         .map(|(entry, message)| (entry, ReadErrorKind::Entries, message));
     let unsigned = triangle::first_without_negative(&read.values, element, header.symmetry)
@@ -161,14 +248,7 @@ fn first_fault<T: Carrier>(
         return Some(Fault { kind, offset: place_of(entry), message });
     }
     if found > stated {
-        let message = format!("more entries than the {stated} that the size line states: correct the size line");
-        return Some(Fault { kind: ReadErrorKind::Entries, offset: place_of(stated), message });
+        return Some(Fault { kind: ReadErrorKind::Entries, offset: place_of(stated), message: more(stated) });
     }
-    if let Some(fault) = read.fault.take() {
-        return Some(fault);
-    }
-    (found < stated).then(|| {
-        let message = format!("only {found} of {stated} entries: the file is cut short, or the size line is wrong");
-        Fault { kind: ReadErrorKind::Entries, offset: header.size_line, message }
-    })
+    read.fault.take()
 }

@@ -25,19 +25,24 @@
 //! reserved is never more than the file holds, and [`AnyTensor::from_filled_parts`] checks what the arrays say.
 
 mod header;
+mod stored;
 
-use std::io::{self, Write};
+pub use stored::{StoredParts, StoredTensor};
+
+use std::io::{self, Read, Seek, Write};
 
 use flate2::Crc;
 use spc_compiler::format::{Format, IndexWidth, Role};
-use spc_compiler::ir::ElementType;
+use spc_compiler::ir::{ElementType, Literal};
 
 use self::header::Header;
 use super::entries::quote;
 use super::write::invalid;
 use super::{ReadError, ReadErrorKind};
 use crate::progress::{Unit, Work};
-use crate::tensor::{AnyTensor, Buffer, Element, Index, IndexArray, LevelArrays, OutOfMemory, Plain, Values};
+use crate::tensor::{
+    AnyTensor, Array, Assembled, Buffer, Element, Index, IndexArray, LevelArrays, OutOfMemory, Plain, Values,
+};
 use crate::with_element;
 
 const MAGIC: &[u8; 8] = b"\x89SPCT\r\n\n";
@@ -56,16 +61,12 @@ pub fn parse(file: &[u8]) -> Result<AnyTensor, ReadError> {
     little_endian().map_err(|message| ReadError::new(ReadErrorKind::NotSupported, message))?;
     check_magic(file)?;
     let mut rest = Bytes(&file[MAGIC.len()..]);
-    let version = rest.u32("version")?;
-    if version != VERSION {
-        let message = format!("version {version} of the .spct format is not supported: this is version {VERSION}");
-        return Err(ReadError::new(ReadErrorKind::NotSupported, message));
-    }
+    check_version(rest.u32("version")?)?;
     let (body, checksum) = file.split_at(file.len() - 4);
     let mut crc = Crc::new();
     crc.update(body);
     if crc.sum().to_le_bytes() != checksum {
-        return Err(corrupt("the checksum is wrong: the file is damaged or cut short, get it again"));
+        return Err(wrong_checksum());
     }
     let length = rest.u32("header")? as usize;
     let header = header::parse(rest.take(length, "header")?)?;
@@ -127,11 +128,7 @@ pub(super) fn check_magic(file: &[u8]) -> Result<(), ReadError> {
 pub fn write(out: &mut dyn Write, tensor: &AnyTensor) -> io::Result<()> {
     little_endian().map_err(|message| invalid(message.to_owned()))?;
     let mut out = Summed { out, crc: Crc::new() };
-    let header = Header::of(tensor).to_string();
-    out.write_all(MAGIC)?;
-    out.write_all(&VERSION.to_le_bytes())?;
-    out.write_all(&(header.len() as u32).to_le_bytes())?; // some lines
-    out.write_all(header.as_bytes())?;
+    begin(&mut out, &Header::of(tensor))?;
     let arrays = tensor.levels().iter().flat_map(LevelArrays::iter);
     let arrays: Vec<&[u8]> = arrays.map(IndexArray::as_bytes).chain([tensor.values().as_bytes()]).collect();
     let work = Work::begin(Unit::Bytes, arrays.iter().map(|array| array.len()).sum());
@@ -146,9 +143,59 @@ pub fn write(out: &mut dyn Write, tensor: &AnyTensor) -> io::Result<()> {
     out.write_all(&checksum.to_le_bytes())
 }
 
+/// Writes a tensor of that element type, fill value, shape and format whose arrays are in files.
+pub(super) fn write_assembled(
+    out: &mut dyn Write,
+    (element, fill): (ElementType, Literal),
+    (shape, format): (&[usize], &Format),
+    assembled: Assembled,
+) -> io::Result<()> {
+    little_endian().map_err(|message| invalid(message.to_owned()))?;
+    let mut out = Summed { out, crc: Crc::new() };
+    begin(&mut out, &Header { element, fill, shape: shape.to_vec(), format: format.clone() })?;
+    let work = Work::begin(Unit::Bytes, assembled.arrays.iter().map(Array::bytes).sum());
+    let mut block = vec![0; BLOCK];
+    for array in assembled.arrays {
+        out.write_all(&(array.bytes() as u64).to_le_bytes())?;
+        let mut file = array.into_file()?;
+        file.rewind()?;
+        loop {
+            let count = file.read(&mut block)?;
+            if count == 0 {
+                break;
+            }
+            out.write_all(&block[..count])?;
+            work.add(count);
+        }
+    }
+    let checksum = out.crc.sum();
+    out.write_all(&checksum.to_le_bytes())
+}
+
+/// Writes what stands before the arrays.
+fn begin(out: &mut dyn Write, header: &Header) -> io::Result<()> {
+    let header = header.to_string();
+    out.write_all(MAGIC)?;
+    out.write_all(&VERSION.to_le_bytes())?;
+    out.write_all(&(header.len() as u32).to_le_bytes())?; // some lines
+    out.write_all(header.as_bytes())
+}
+
 /// Arrays are copied as they are.
 fn little_endian() -> Result<(), &'static str> {
     if cfg!(target_endian = "little") { Ok(()) } else { Err(".spct files are little-endian, and this machine is not") }
+}
+
+fn check_version(version: u32) -> Result<(), ReadError> {
+    if version == VERSION {
+        return Ok(());
+    }
+    let message = format!("version {version} of the .spct format is not supported: this is version {VERSION}");
+    Err(ReadError::new(ReadErrorKind::NotSupported, message))
+}
+
+fn wrong_checksum() -> ReadError {
+    corrupt("the checksum is wrong: the file is damaged or cut short, get it again")
 }
 
 fn corrupt(message: impl Into<String>) -> ReadError {

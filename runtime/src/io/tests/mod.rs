@@ -6,6 +6,7 @@ mod chunks;
 mod elements;
 mod files;
 mod good_files;
+mod large;
 mod round_trip;
 mod shared_data;
 

@@ -7,7 +7,7 @@ mod output;
 pub(super) mod sorted;
 
 pub use limit::fail_at_size_limit;
-pub(super) use output::{to_file, to_folder, to_stream};
+pub(super) use output::{Scratch, to_file, to_folder, to_stream};
 
 use std::io::{self, Write};
 

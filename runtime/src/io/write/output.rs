@@ -52,6 +52,25 @@ pub(crate) fn to_folder(path: &Path, write: impl FnOnce(&Path) -> Result<(), Wri
     temporary.rename(path).map_err(failed)
 }
 
+/// A folder beside `path`, for files that are needed until it is written. It is removed with all that is in it.
+pub(crate) struct Scratch {
+    folder: Temporary,
+    /// Held as long as the folder is there.
+    _lock: File,
+}
+
+impl Scratch {
+    pub(crate) fn beside(path: &Path) -> Result<Self, WriteError> {
+        sweep(path);
+        let (lock, folder) = Temporary::folder_beside(path).map_err(|error| WriteError::io(path, error))?;
+        Ok(Self { folder, _lock: lock })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path.as_deref().expect("the folder is there until it is dropped")
+    }
+}
+
 /// Writes to what is no file, compressed if asked.
 pub(crate) fn to_stream(
     out: &mut dyn Write,

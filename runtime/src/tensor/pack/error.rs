@@ -167,6 +167,17 @@ pub enum PackError {
         /// How many.
         bits: u32,
     },
+    /// A level of a kind that is made of all entries at once, where there is no memory for these.
+    #[error(
+        "level {nth} is `{format}`, and only `dense`, `compressed` and `singleton` levels are packed by way of files; \
+         leave out the limit of memory, or store the tensor in another format", nth = level + 1
+    )]
+    InMemoryAlone {
+        /// The level.
+        level: usize,
+        /// What it is.
+        format: LevelFormat,
+    },
     /// Dense levels make the tensor too large to be stored.
     #[error(
         "level {nth} would have {count} positions, more than can be stored; \

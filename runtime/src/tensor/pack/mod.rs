@@ -18,6 +18,7 @@
 //!                               val  3. 5. 7.
 //! ```
 
+mod assemble;
 mod build;
 mod deal;
 mod error;
@@ -25,12 +26,15 @@ mod grow;
 mod key;
 mod order;
 mod radix;
+mod runs;
 mod scatter;
 mod sorted;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use assemble::{Array, Assembled};
 pub use error::PackError;
+pub(crate) use runs::{Runs, RunsError};
 
 use super::layout::{Layout, follows};
 use super::tasks;

@@ -130,8 +130,8 @@ impl Check<'_> {
                     with_indices!(coordinates, |coordinates| self.coordinates(coordinates, groups, &parent, &end))?
                 });
                 let has_children = |&parent: &usize| positions.get(parent) < positions.get(parent + 1);
-                let mut vacant = (0..self.parents).filter(|&parent| is_vacant(&vacant, parent));
-                match vacant.find(has_children) {
+                let parents = if vacant.is_some() { 0..self.parents } else { 0..0 };
+                match parents.filter(|&parent| is_vacant(&vacant, parent)).find(has_children) {
                     Some(parent) => Err(InvalidTensor::Vacant { level: self.level, position: positions.get(parent) }),
                     None => Ok((count, groups, None)),
                 }
@@ -240,7 +240,9 @@ impl Check<'_> {
     /// they may be equal.
     fn range<C: Index>(&self, siblings: &Siblings<'_, C>, range: Range<usize>) -> Result<Vec<bool>, InvalidTensor> {
         let (level, extent) = (self.level, self.layout.extents[self.level]);
-        let (first, count) = (range.start, if self.format.unique() { 0 } else { range.len() });
+        // Asked once: a level's parameters are looked up by name.
+        let (ordered, unique) = (self.format.ordered(), self.format.unique());
+        let (first, count) = (range.start, if unique { 0 } else { range.len() });
         let mut begins = vec![true; count];
         siblings.walk(range, |position, previous, coordinate| {
             if coordinate.to_usize() >= extent {
@@ -248,7 +250,7 @@ impl Check<'_> {
                 return Err(InvalidTensor::Beyond { level, mode, position, coordinate, extent });
             }
             let Some(previous) = previous else { return Ok(()) };
-            if self.format.ordered() && previous > coordinate {
+            if ordered && previous > coordinate {
                 return Err(InvalidTensor::Unordered { level, position });
             }
             if previous == coordinate {

@@ -1,0 +1,491 @@
+//! A `.spct` file whose arrays stay in it: read a part at a time, for a tensor that is larger than the memory.
+//!
+//! ```
+//! use spc::io::{self, StoredTensor};
+//! use spc::tensor::{Csr, Tensor};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("a.spct");
+//! let a = Tensor::<f64, Csr>::from_entries([3, 9], [([0, 1], 1.0), ([0, 4], 2.0), ([2, 0], 3.0), ([2, 8], 4.0)])?;
+//! io::write_tensor(&path, &a.into_any())?;
+//! let stored = StoredTensor::open(&path)?;
+//! let parts = stored.parts(2, None)?;
+//! assert_eq!(parts.read(1)?.entries::<f64>()?, [(vec![2, 0], 3.0), (vec![2, 8], 4.0)]);
+//! parts.read(0)?;
+//! parts.check()?; // the checksum, of what was read and the rest
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Every part is checked as a tensor of its own, so that no kernel reads beyond an array. The checksum is that of the whole file: it is made
+//! of what parts read, so that no byte is read twice for it.
+
+use super::header::{self, Header};
+use super::{Bytes, MAGIC, check_magic, corrupt, little_endian};
+use crate::fault;
+use crate::io::{FileType, ReadError, ReadErrorKind, source};
+
+use crate::tensor::index_array::with_width;
+use crate::tensor::parts::{Arrays, Cut, LevelPiece, Piece};
+use crate::tensor::{AnyTensor, Buffer, Index, IndexArray, LevelArrays, NotCut, Plain, Room, Values};
+use crate::with_element;
+use flate2::Crc;
+use spc_compiler::format::{Format, IndexWidth, Role};
+use spc_compiler::ir::{ElementType, Literal};
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How much is read at a time.
+const BLOCK: usize = 1 << 20;
+
+/// A tensor in a `.spct` file, of which the header alone is in memory. Clones share the file.
+#[derive(Debug, Clone)]
+pub struct StoredTensor(Arc<Stored>);
+
+#[derive(Debug)]
+struct Stored {
+    path: PathBuf,
+    file: Positioned,
+    header: Header,
+    /// What stands before the length of the first array.
+    start: Vec<u8>,
+    /// Those of each level, positions before coordinates; the values are the last.
+    arrays: Vec<StoredArray>,
+    /// The place of the positions and the coordinates of each level among them.
+    levels: Vec<(Option<usize>, Option<usize>)>,
+    checksum: [u8; 4],
+}
+
+/// An array in a file.
+#[derive(Debug, Clone, Copy)]
+struct StoredArray {
+    /// Where its first element is, in bytes from the start of the file.
+    offset: u64,
+    count: usize,
+    /// How many bytes an element has.
+    width: usize,
+}
+
+impl StoredTensor {
+    /// Reads the header of a file.
+    ///
+    /// # Errors
+    /// [`ReadError`] if it can't be read, is no plain `.spct` file (one that is compressed can't be read in parts), or is cut short.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, ReadError> {
+        let path = path.as_ref();
+        Stored::open(path).map(|stored| Self(Arc::new(stored))).map_err(|error| error.in_file(path))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0.path
+    }
+
+    /// The extent of each mode.
+    pub fn shape(&self) -> &[usize] {
+        &self.0.header.shape
+    }
+
+    /// How it is stored.
+    pub fn format(&self) -> &Format {
+        &self.0.header.format
+    }
+
+    /// The type of the elements.
+    pub fn element(&self) -> ElementType {
+        self.0.header.element
+    }
+
+    /// What an entry is that is not stored.
+    pub fn fill(&self) -> Literal {
+        self.0.header.fill
+    }
+
+    /// How many values are stored, padding among them.
+    pub fn value_count(&self) -> usize {
+        self.0.values().count
+    }
+
+    /// How many bytes its arrays have.
+    pub fn bytes(&self) -> u64 {
+        self.0.arrays.iter().map(|array| array.count as u64 * array.width as u64).sum()
+    }
+
+    /// The whole tensor, in memory.
+    ///
+    /// # Errors
+    /// As [`read_tensor`](crate::io::read_tensor).
+    pub fn read(&self) -> Result<AnyTensor, ReadError> {
+        crate::io::read_tensor(self.path(), &crate::io::ReadOptions::default())
+    }
+
+    /// So many parts at most, as [`AnyTensor::parts`] makes them: nothing is read of them yet but where they are cut.
+    ///
+    /// # Errors
+    /// When it does not come in parts, as there, and when the file can't be read.
+    pub fn parts(&self, count: usize, whole: Option<usize>) -> Result<StoredParts, ReadError> {
+        let pieces = Cut::new(&*self.0, self.format(), self.shape()).map_err(ReadError::from);
+        let pieces = pieces.and_then(|cut| cut.pieces(count, whole));
+        let pieces = pieces.and_then(|pieces| self.0.with_spans(pieces)).map_err(|error| error.in_file(self.path()))?;
+        let sums = Mutex::new(pieces.iter().map(|_| None).collect());
+        Ok(StoredParts { stored: self.0.clone(), pieces, sums })
+    }
+}
+
+impl From<NotCut> for ReadError {
+    fn from(error: NotCut) -> Self {
+        ReadError::new(ReadErrorKind::NotSupported, error.to_string())
+    }
+}
+
+/// Parts of a tensor in a file.
+#[derive(Debug)]
+pub struct StoredParts {
+    stored: Arc<Stored>,
+    pieces: Vec<(Piece, Vec<Span>)>,
+    /// The checksums of what the parts have read, array by array, once they have.
+    sums: Mutex<Vec<Option<Vec<Crc>>>>,
+}
+
+/// The arrays of a part, as they are in the file.
+pub(crate) struct Unchecked {
+    levels: Vec<LevelArrays>,
+    values: Values,
+}
+
+/// What a part reads of an array.
+#[derive(Debug, Clone)]
+struct Span {
+    /// The elements that it has.
+    has: Range<usize>,
+    /// Those that no part before it has read.
+    fresh: Range<usize>,
+}
+
+impl StoredParts {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.pieces.len()
+    }
+
+    /// Whether there are none, which is never so.
+    pub fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    /// How many bytes a part has in the file.
+    pub fn bytes(&self, number: usize) -> usize {
+        let (_, spans) = &self.pieces[number];
+        spans.iter().zip(&self.stored.arrays).map(|(span, array)| span.has.len() * array.width).sum()
+    }
+
+    /// A part.
+    ///
+    /// # Errors
+    /// [`ReadError`] if the file can't be read, there is too little memory, or what is read is no valid tensor.
+    pub fn read(&self, number: usize) -> Result<AnyTensor, ReadError> {
+        self.checked(self.fetch(number)?)
+    }
+
+    /// What a part has in the file, on this thread alone: another one may check it.
+    pub(crate) fn fetch(&self, number: usize) -> Result<Unchecked, ReadError> {
+        let stored = &self.stored;
+        let (piece, spans) = &self.pieces[number];
+        let mut sums = Vec::with_capacity(spans.len());
+        let read = stored.read(piece, spans, &mut sums).map_err(|error| error.in_file(&stored.path))?;
+        self.sums.lock().unwrap_or_else(PoisonError::into_inner)[number] = Some(sums);
+        Ok(read)
+    }
+
+    /// The part, if it is a valid tensor.
+    pub(crate) fn checked(&self, Unchecked { levels, values }: Unchecked) -> Result<AnyTensor, ReadError> {
+        let Header { shape, format, fill, .. } = &self.stored.header;
+        let tensor = AnyTensor::from_filled_parts(shape.clone(), format.clone(), levels, values, *fill);
+        tensor.map_err(|error| ReadError::of_arrays(error).in_file(&self.stored.path))
+    }
+
+    /// Checks the checksum of the file, once all parts were read.
+    ///
+    /// # Errors
+    /// [`ReadErrorKind::Corrupt`] where it is another.
+    ///
+    /// # Panics
+    /// When a part was not read.
+    pub fn check(&self) -> Result<(), ReadError> {
+        let stored = &self.stored;
+        let sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = Crc::new();
+        all.update(&stored.start);
+        for (place, array) in stored.arrays.iter().enumerate() {
+            all.update(&((array.count * array.width) as u64).to_le_bytes());
+            for part in sums.iter() {
+                all.combine(&part.as_ref().expect("all parts were read")[place]);
+            }
+            let read = self.pieces.last().map_or(0, |(_, spans)| spans[place].fresh.end);
+            let rest = Span { has: array.count..array.count, fresh: read..array.count };
+            let mut sum = Crc::new();
+            let read = stored.blocks(*array, &rest, &mut sum, &mut |_| ());
+            read.map_err(|error| error.in_file(&stored.path))?;
+            all.combine(&sum);
+        }
+        if all.sum().to_le_bytes() == stored.checksum {
+            return Ok(());
+        }
+        Err(super::wrong_checksum().in_file(&stored.path))
+    }
+}
+
+impl Stored {
+    fn open(path: &Path) -> Result<Self, ReadError> {
+        little_endian().map_err(|message| ReadError::new(ReadErrorKind::NotSupported, message))?;
+        let (file, metadata) = source::opened(path)?;
+        let refuse = |message: &str| Err(ReadError::new(ReadErrorKind::NotSupported, message));
+        if !metadata.is_file() {
+            return refuse("a tensor is read in parts from a regular file alone");
+        }
+        if let Some((FileType::Spct, true)) = FileType::of(path) {
+            return refuse("a compressed file can't be read in parts: decompress it by `gunzip`");
+        }
+        let (file, size) = (Positioned::new(file), metadata.len());
+        let read = |range: Range<u64>, what: &str| {
+            if range.end > size {
+                let left = size.saturating_sub(range.start);
+                let length = range.end - range.start;
+                return Err(corrupt(format!("the {what} should have {length} bytes, but only {left} are left")));
+            }
+            let mut bytes = vec![0; (range.end - range.start) as usize];
+            file.read(path, &mut bytes, range.start)?;
+            Ok(bytes)
+        };
+        let fixed = MAGIC.len() as u64 + 8;
+        let mut start = read(0..fixed.min(size), "start")?;
+        check_magic(&start)?;
+        let mut rest = Bytes(&start[MAGIC.len()..]);
+        super::check_version(rest.u32("version")?)?;
+        let length = rest.u32("header")?;
+        let text = read(fixed..fixed + u64::from(length), "header")?;
+        let header = header::parse(&text)?;
+        start.extend(text);
+        let (mut arrays, mut levels) = (Vec::new(), Vec::new());
+        let mut offset = start.len() as u64;
+        let mut array = |width: usize, what: &str| {
+            let mut length = [0; 8];
+            length.copy_from_slice(&read(offset..offset + 8, what)?);
+            let length = u64::from_le_bytes(length);
+            let left = (size - offset - 8).saturating_sub(4);
+            if length > left {
+                return Err(corrupt(format!("the {what} should have {length} bytes, but only {left} are left")));
+            }
+            if !length.is_multiple_of(width as u64) {
+                return Err(corrupt(format!("the {what} have {length} bytes, which is no multiple of {width}")));
+            }
+            let count = usize::try_from(length / width as u64).map_err(|_| corrupt("an array is too long"))?;
+            arrays.push(StoredArray { offset: offset + 8, count, width });
+            offset += 8 + length;
+            Ok(arrays.len() - 1)
+        };
+        for level in &header.format.levels {
+            let format = level.format;
+            let mut of =
+                |role: Role| format.array(role).map(|_| array(format.width(role).bytes(), role.name())).transpose();
+            levels.push((of(Role::Positions)?, of(Role::Coordinates)?));
+        }
+        array(header.element.bytes(), "values")?;
+        if size - offset != 4 {
+            return Err(corrupt(format!("{} bytes too many behind the values", (size - offset).abs_diff(4))));
+        }
+        let mut checksum = [0; 4];
+        checksum.copy_from_slice(&read(offset..size, "checksum")?);
+        let path = path.to_owned();
+        Ok(Self { path, file, header, start, arrays, levels, checksum })
+    }
+
+    fn values(&self) -> StoredArray {
+        *self.arrays.last().expect("every tensor has values")
+    }
+
+    /// Pieces with what each reads of the arrays.
+    fn with_spans(&self, pieces: Vec<Piece>) -> Result<Vec<(Piece, Vec<Span>)>, ReadError> {
+        let mut read = vec![0; self.arrays.len()];
+        let spans = |piece: Piece| {
+            let mut spans = Vec::with_capacity(self.arrays.len());
+            for (&(positions, coordinates), level) in self.levels.iter().zip(&piece.levels) {
+                if level.positions.as_ref().is_some_and(|positions| !positions.is_consistent()) {
+                    return Err(corrupt("a level has positions for other parents than there are above it"));
+                }
+                let has = level.positions.as_ref().map(|positions| positions.read());
+                spans.extend(positions.and(has));
+                spans.extend(coordinates.and(level.coordinates.clone()));
+            }
+            spans.push(piece.values.clone());
+            let spans = spans.into_iter().zip(&mut read).zip(&self.arrays).map(|((has, read), array)| {
+                if has.start > has.end || has.end > array.count {
+                    return Err(corrupt(format!("an array has {} elements, and levels need {}", array.count, has.end)));
+                }
+                let fresh = *read..has.end.max(*read);
+                *read = fresh.end;
+                Ok(Span { has, fresh })
+            });
+            let spans = spans.collect::<Result<Vec<Span>, ReadError>>()?;
+            Ok((piece, spans))
+        };
+        pieces.into_iter().map(spans).collect()
+    }
+
+    fn read(&self, piece: &Piece, spans: &[Span], sums: &mut Vec<Crc>) -> Result<Unchecked, ReadError> {
+        let mut next = self.arrays.iter().zip(spans);
+        let mut elements = || next.next().expect("there is a span for each array");
+        let mut levels = Vec::with_capacity(self.levels.len());
+        for (level, LevelPiece { positions, coordinates }) in self.header.format.levels.iter().zip(&piece.levels) {
+            let format = level.format;
+            let mut array = |role: Role| {
+                let (array, span) = elements();
+                self.indices(*array, span, format.width(role), sums)
+            };
+            let positions = match positions {
+                Some(piece) => Some(array(Role::Positions)?.rebased(piece)),
+                None => None,
+            };
+            let coordinates = coordinates.as_ref().map(|_| array(Role::Coordinates)).transpose()?;
+            levels.push(LevelArrays::new(positions, coordinates));
+        }
+        let (array, span) = elements();
+        let element = self.header.element;
+        let values: Values = with_element!(element, |T| {
+            let values = self.elements::<T>(*array, span, sums)?;
+            values.ok_or_else(|| corrupt(format!("a value is none of {}", element.name())))?.into()
+        });
+        Ok(Unchecked { levels, values })
+    }
+
+    fn indices(
+        &self,
+        array: StoredArray,
+        span: &Span,
+        width: IndexWidth,
+        sums: &mut Vec<Crc>,
+    ) -> Result<IndexArray, ReadError> {
+        // Any bytes are an index.
+        with_width!(width, |I| Ok(<I as Index>::wrap(self.elements::<I>(array, span, sums)?.unwrap_or_default())))
+    }
+
+    /// Some elements of an array; `None` where bytes are no element.
+    fn elements<T: Plain>(
+        &self,
+        array: StoredArray,
+        span: &Span,
+        sums: &mut Vec<Crc>,
+    ) -> Result<Option<Buffer<T>>, ReadError> {
+        let mut room = Room::<T>::try_new(span.has.len())?;
+        let mut places = room.places().iter_mut();
+        let mut sum = Crc::new();
+        self.blocks(array, span, &mut sum, &mut |bytes| {
+            // Blocks begin at elements, so what is read lies as elements do.
+            if let Ok(elements) = bytemuck::checked::try_cast_slice::<u8, T>(bytes) {
+                elements.iter().zip(&mut places).for_each(|(&element, place)| _ = place.write(element));
+            }
+        })?;
+        sums.push(sum);
+        if places.next().is_some() {
+            return Ok(None);
+        }
+        // SAFETY: each of the places has been written to.
+        Ok(Some(unsafe { room.written() }))
+    }
+
+    /// Reads elements in blocks: those that the part has go to `take`.
+    fn blocks(
+        &self,
+        StoredArray { offset, width, .. }: StoredArray,
+        Span { has, fresh }: &Span,
+        sum: &mut Crc,
+        take: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), ReadError> {
+        let all = match (has.is_empty(), fresh.is_empty()) {
+            (_, true) => has.clone(),
+            (true, false) => fresh.clone(),
+            (false, false) => has.start.min(fresh.start)..has.end.max(fresh.end),
+        };
+        let step = (BLOCK / width).max(1);
+        let mut block = vec![0u64; (step.min(all.len()) * width).div_ceil(size_of::<u64>())];
+        for begin in all.clone().step_by(step) {
+            let here = begin..all.end.min(begin + step);
+            let bytes = &mut bytemuck::cast_slice_mut::<u64, u8>(&mut block)[..here.len() * width];
+            self.file.read(&self.path, bytes, offset + (here.start * width) as u64)?;
+            let within = |range: &Range<usize>| {
+                let (start, end) = (range.start.clamp(here.start, here.end), range.end.clamp(here.start, here.end));
+                (start - here.start) * width..(end.max(start) - here.start) * width
+            };
+            sum.update(&bytes[within(fresh)]);
+            take(&bytes[within(has)]);
+        }
+        Ok(())
+    }
+}
+
+impl Arrays for Stored {
+    type Error = ReadError;
+
+    fn has(&self, level: usize) -> (bool, bool) {
+        let (positions, coordinates) = self.levels[level];
+        (positions.is_some(), coordinates.is_some())
+    }
+
+    fn coordinates(&self, level: usize) -> usize {
+        self.levels[level].1.map_or(0, |place| self.arrays[place].count)
+    }
+
+    fn position(&self, level: usize, parent: usize) -> Result<usize, ReadError> {
+        let Some(place) = self.levels[level].0 else { return Ok(0) };
+        let StoredArray { offset, count, width } = self.arrays[place];
+        let mut bytes = [0; 8];
+        let name = Role::Positions.name();
+        if parent >= count {
+            return Err(corrupt(format!("level {level} has {count} {name}, and needs more")));
+        }
+        self.file.read(&self.path, &mut bytes[..width], offset + (parent * width) as u64)?;
+        let position = u64::from_le_bytes(bytes);
+        let children = self.coordinates(level);
+        match usize::try_from(position) {
+            Ok(position) if position <= children => Ok(position),
+            _ => Err(corrupt(format!("the {name} of level {level} reach {position}, and there are {children} below"))),
+        }
+    }
+
+    fn positions(&self, level: usize) -> usize {
+        self.levels[level].0.map_or(0, |place| self.arrays[place].count)
+    }
+}
+
+/// A file that is read at any place.
+#[derive(Debug)]
+struct Positioned(#[cfg(unix)] File, #[cfg(not(unix))] Mutex<File>);
+
+impl Positioned {
+    fn new(file: File) -> Self {
+        #[cfg(unix)]
+        return Self(file);
+        #[cfg(not(unix))]
+        return Self(Mutex::new(file));
+    }
+
+    fn read(&self, path: &Path, into: &mut [u8], offset: u64) -> Result<(), ReadError> {
+        let read = fault::operation().and_then(|()| self.read_at(into, offset));
+        read.map_err(|error| ReadError::io(path, "read", error))
+    }
+
+    #[cfg(unix)]
+    fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<()> {
+        std::os::unix::fs::FileExt::read_exact_at(&self.0, into, offset)
+    }
+
+    #[cfg(not(unix))]
+    fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<()> {
+        use std::io::{Read, Seek, SeekFrom};
+        let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        file.seek(SeekFrom::Start(offset))?;
+        file.read_exact(into)
+    }
+}
