@@ -75,6 +75,8 @@ pub(super) struct InParts<'a> {
     pub(super) memory: u64,
     /// Whether it is in memory if it can be: from there it is copied to a device sooner than from a file.
     pub(super) in_memory: bool,
+    /// Whether parts have to be stored as the input is declared.
+    pub(super) as_declared: bool,
 }
 
 /// Reads all inputs.
@@ -118,8 +120,10 @@ fn stored(file: &TensorFile, tensor: &Parameter, in_parts: InParts<'_>) -> Resul
     }
     let stored = StoredTensor::open(file.path())?;
     let is_declared = *stored.format() == tensor.format && stored.element() == tensor.element;
+    let serves =
+        is_declared || !in_parts.as_declared && stored.element() == tensor.element && stored.parts(1, None).is_ok();
     let is_large = stored.bytes() > in_parts.memory;
-    Ok((is_large || is_declared && !in_parts.in_memory).then_some(stored))
+    Ok((is_large || serves && !in_parts.in_memory).then_some(stored))
 }
 
 /// What is worth knowing of files that do not state their shape: a line each, and one where entries end before the extent does.

@@ -147,18 +147,23 @@ impl Run {
     }
 
     /// What is read before a kernel runs; an input that comes in parts, where one may, only as far as says what it is.
-    fn prepared(&self, in_parts: bool) -> Result<Prepared, Failure> {
+    fn prepared(&self, of: Of) -> Result<Prepared, Failure> {
         let given = open(&self.inputs, self.from)?;
         let (source, notes) = load(&self.kernel, &given)?;
         let kernel = source.single()?;
         if let Some(stream) = &self.stream {
             inputs::declared(kernel, &stream.name)?;
         }
-        let asked = self.stream.as_ref().map(|stream| stream.name.as_str());
-        let in_parts = asked.or_else(|| streamed_by(kernel)).filter(|_| in_parts).map(|name| InParts {
+        let asked = self.stream.as_ref().map(|stream| stream.name.clone());
+        let name = match of {
+            Of::Stream => asked.or_else(|| streamed_by(kernel).map(str::to_owned)),
+            Of::Ranks => self.shares(kernel),
+        };
+        let in_parts = name.as_deref().map(|name| InParts {
             name,
             memory: memory::budget(self.plan.memory),
             in_memory: self.backend == Some(BackendName::Cuda),
+            as_declared: of == Of::Stream,
         });
         let destinations = outputs::destinations(kernel, &self.outputs, self.to)?;
         let has_result = destinations.iter().any(|(_, destination)| destination.is_stdout());
@@ -173,7 +178,7 @@ impl Run {
     }
 
     fn run_alone(&self) -> Result<(), Failure> {
-        let Prepared { source, mut notes, operands, destinations, read_time, progress } = self.prepared(true)?;
+        let Prepared { source, mut notes, operands, destinations, read_time, progress } = self.prepared(Of::Stream)?;
         let kernel = source.single()?;
         let options = self.options(self.parts(&operands)?);
         progress.step("packing and compiling");
@@ -266,6 +271,15 @@ fn streamed(argument: &str) -> Result<Streamed, String> {
         Ok(parts) if parts > 0 => Ok(Streamed { name: normalized(name.trim()), parts: Some(parts) }),
         _ => Err(format!("`{text}` is no number of parts: a whole number from 1 on")),
     }
+}
+
+/// What takes parts of an input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Of {
+    /// One after the other.
+    Stream,
+    /// A rank each.
+    Ranks,
 }
 
 /// What is read before a kernel runs.

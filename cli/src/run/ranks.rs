@@ -1,7 +1,7 @@
 //! A kernel on many ranks, threads or processes of MPI; and what other numbers of ranks would send.
 
 use super::report::{Checksum, format_of, milliseconds, result};
-use super::{Prepared, Run, outputs, refuse};
+use super::{Of, Prepared, Run, outputs, refuse};
 use crate::failure::Failure;
 use crate::files::Destination;
 use crate::output;
@@ -17,8 +17,9 @@ use spc::distribute::{
     Communicator, DistributeError, Machine, Part, Placement, Plan, Problem, ThreadRank, Traffic, on_threads,
 };
 use spc::execute::Operand;
+use spc::io::StoredTensor;
 use spc::tensor::AnyTensor;
-use spc_compiler::notation::Kernel;
+use spc_compiler::notation::{Kernel, Role};
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -82,15 +83,20 @@ impl Run {
 
     #[cfg(feature = "mpi")]
     fn in_processes(&self, all: &Processes) -> Result<(), Failure> {
-        let Prepared { source, operands, destinations, progress, .. } = all.agree(self.prepared(false))?;
+        let Prepared { source, operands, destinations, progress, .. } = all.agree(self.prepared(Of::Ranks))?;
         let kernel = source.single()?;
         progress.step("placing");
-        let (problem, plan) = all.agree(self.placed(all.rank().size(), (kernel, &source), operands))?;
-        progress.step("running");
-        let ran = of_rank(&problem, &plan, all.rank());
+        let ran = match shared_file(&operands) {
+            Some(stored) => self.of_stored(kernel, &operands, &stored, all.rank()),
+            None => {
+                let (problem, plan) = all.agree(self.placed(all.rank().size(), (kernel, &source), operands))?;
+                progress.step("running");
+                of_rank(&problem, &plan, all.rank())
+            }
+        };
         let ran = ran.unwrap_or_else(|error| all.end(failure(error, kernel, &source)));
         drop(progress);
-        all.agree(ran.map_or(Ok(()), |ran| ran.report(&plan, kernel, &destinations)))
+        all.agree(ran.map_or(Ok(()), |ran| ran.report(kernel, &destinations)))
     }
 
     /// The longest that a rank waits for another.
@@ -99,16 +105,51 @@ impl Run {
     }
 
     fn on_threads(&self, ranks: usize) -> Result<(), Failure> {
-        let Prepared { source, operands, destinations, progress, .. } = self.prepared(false)?;
+        let Prepared { source, operands, destinations, progress, .. } = self.prepared(Of::Ranks)?;
         let kernel = source.single()?;
         progress.step("placing");
-        let (problem, plan) = self.placed(ranks, (kernel, &source), operands)?;
-        progress.step("running");
-        let body = |own: &ThreadRank| of_rank(&problem, &plan, own);
-        let all = on_threads(ranks, self.longest_wait(), body).map_err(|error| failure(error, kernel, &source))?;
+        let ran = match shared_file(&operands) {
+            Some(stored) => {
+                let body = |own: &ThreadRank| self.of_stored(kernel, &operands, &stored, own);
+                on_threads(ranks, self.longest_wait(), body)
+            }
+            None => {
+                let (problem, plan) = self.placed(ranks, (kernel, &source), operands)?;
+                progress.step("running");
+                on_threads(ranks, self.longest_wait(), |own: &ThreadRank| of_rank(&problem, &plan, own))
+            }
+        };
+        let ran = ran.map_err(|error| failure(error, kernel, &source))?;
         drop(progress);
-        let ran = all.into_iter().flatten().next().expect("the first rank has the results");
-        ran.report(&plan, kernel, &destinations)
+        let ran = ran.into_iter().flatten().next().expect("the first rank has the results");
+        ran.report(kernel, &destinations)
+    }
+
+    /// This rank's part of a run where it reads its part of an input alone.
+    fn of_stored(
+        &self,
+        kernel: &Kernel,
+        operands: &[(String, Operand)],
+        (name, stored): &(String, StoredTensor),
+        own: &dyn Communicator,
+    ) -> Result<Option<Ran>, DistributeError> {
+        let (operands, options) = (operands.to_vec(), self.options(1));
+        let (problem, plan) = Problem::of_stored(kernel, operands, (name, stored), &self.dimensions, &options, own)?;
+        of_rank(&problem, &plan, own)
+    }
+
+    /// The input whose entries are shared out in the order in which they are stored, where that was asked for.
+    pub(super) fn shares(&self, kernel: &Kernel) -> Option<String> {
+        let is_input =
+            |name: &str| kernel.tensors.iter().any(|tensor| tensor.role == Role::Input && tensor.name == name);
+        let asked = match &self.distribute {
+            Some(text) => Placement::parse(text, &is_input).ok(),
+            None => Placement::asked(kernel).ok().flatten(),
+        };
+        match asked {
+            Some(Placement::Shares { tensor }) => Some(tensor),
+            _ => None,
+        }
     }
 
     /// What is to run, and who has what.
@@ -131,6 +172,14 @@ impl Run {
     }
 }
 
+/// The input that is in a file still, of which each rank reads its part.
+fn shared_file(operands: &[(String, Operand)]) -> Option<(String, StoredTensor)> {
+    operands.iter().find_map(|(name, operand)| match operand {
+        Operand::Stored(stored) => Some((name.clone(), stored.clone())),
+        _ => None,
+    })
+}
+
 /// This rank's part of a run; what came out is on the first rank.
 fn of_rank(problem: &Problem, plan: &Plan, own: &dyn Communicator) -> Result<Option<Ran>, DistributeError> {
     let before = own.traffic();
@@ -141,7 +190,7 @@ fn of_rank(problem: &Problem, plan: &Plan, own: &dyn Communicator) -> Result<Opt
     Ok(results.zip(all).map(|(results, all)| {
         let all = all.iter().map(|message| Said::read(message));
         let said = all.reduce(Said::with).expect("there is a rank");
-        Ran { results, said }
+        Ran { results, said, placement: plan.placement().to_string(), ranks: plan.ranks(), plan: of_plan(plan) }
     }))
 }
 
@@ -149,11 +198,15 @@ fn of_rank(problem: &Problem, plan: &Plan, own: &dyn Communicator) -> Result<Opt
 struct Ran {
     results: Vec<(String, AnyTensor)>,
     said: Said,
+    placement: String,
+    ranks: usize,
+    /// The plan, for programs.
+    plan: Value,
 }
 
 impl Ran {
     /// Writes the results, and says what it took.
-    fn report(&self, plan: &Plan, kernel: &Kernel, destinations: &[(String, Destination)]) -> Result<(), Failure> {
+    fn report(self, kernel: &Kernel, destinations: &[(String, Destination)]) -> Result<(), Failure> {
         let Said { traffic, took } = self.said;
         let to_stdout = outputs::write(&self.results, destinations)?;
         let text = || {
@@ -161,7 +214,7 @@ impl Ran {
             for (name, tensor) in &self.results {
                 result(&mut text, name, tensor, &format_of(kernel, name, tensor));
             }
-            _ = writeln!(text, "{}", sentence(plan, traffic, took));
+            _ = writeln!(text, "{}", self.sentence());
             text
         };
         if settings::json() {
@@ -171,7 +224,7 @@ impl Ran {
                 (name.clone(), value)
             });
             return output::print_json(json!({
-                "plan": of_plan(plan),
+                "plan": self.plan,
                 "sent_bytes": traffic.bytes,
                 "messages": traffic.messages,
                 "run_ms": milliseconds(took.kernel),
@@ -188,6 +241,23 @@ impl Ran {
             }
             false => output::print(&text()),
         }
+    }
+}
+
+impl Ran {
+    fn sentence(&self) -> String {
+        let Said { traffic, took } = self.said;
+        let ms = |time: Duration| format!("{} ms", milliseconds(time));
+        format!(
+            "distribute {} over {} ranks: {} sent in {} messages; the slowest rank takes {} for operands, {} in the kernel, {} to combine",
+            self.placement,
+            self.ranks,
+            output::bytes(usize::try_from(traffic.bytes).unwrap_or(usize::MAX)),
+            traffic.messages,
+            ms(took.exchange),
+            ms(took.kernel),
+            ms(took.combine),
+        )
     }
 }
 
@@ -236,20 +306,6 @@ impl Took {
     fn of(part: &Part) -> Self {
         Self { exchange: part.exchange_time, kernel: part.kernel_time, combine: part.combine_time }
     }
-}
-
-fn sentence(plan: &Plan, traffic: Traffic, took: Took) -> String {
-    let ms = |time: Duration| format!("{} ms", milliseconds(time));
-    format!(
-        "distribute {} over {} ranks: {} sent in {} messages; the slowest rank takes {} for operands, {} in the kernel, {} to combine",
-        plan.placement(),
-        plan.ranks(),
-        output::bytes(usize::try_from(traffic.bytes).unwrap_or(usize::MAX)),
-        traffic.messages,
-        ms(took.exchange),
-        ms(took.kernel),
-        ms(took.combine),
-    )
 }
 
 /// Placements with what each sends, the best first.

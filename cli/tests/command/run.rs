@@ -210,6 +210,14 @@ fn ranks_give_what_one_gives() {
         assert_eq!(result(&several), one, "{distribute}");
         assert_has(&several, &[&format!("distribute {distribute} over 4 ranks: ")]);
     }
+    // Each reads its part of a file.
+    place.prints(&["convert", "x.tns", "x.spct", "-f", "csf"]);
+    for ranks in ["1", "4", "9"] {
+        let stored =
+            ["run", text, "-q", "--threads", "1", "-i", "X=x.spct", "-i", "B=ones", "-i", "C=ones", "--dim", "r=3"];
+        let several = place.prints(&[&stored[..], &["--ranks", ranks, "--distribute", "X"]].concat());
+        assert_eq!(result(&several), one, "{ranks}");
+    }
     let json = place.json(&[&["run", text, "--json", "--ranks", "3"], &inputs[..]].concat());
     assert_eq!(json["outputs"]["A"]["checksum"], 42.0);
     let counted = place.json(&[&["explain", text, "--json", "--ranks", "3"], &inputs[..]].concat());

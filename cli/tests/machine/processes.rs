@@ -29,6 +29,7 @@ impl Together {
             let file = format!("{name}.tns");
             together.alone(&["generate", "uniform", "--shape", shape, "--nnz", count, "--seed", "5", "-o", &file]);
         }
+        together.alone(&["convert", "x.tns", "x.spct", "-f", "csf"]);
         Ok(together)
     }
 
@@ -100,6 +101,7 @@ const KERNELS: &[(&str, &[&str])] = &[
         "'A(i,r) = X(i,j,k) * B(j,r) * C(k,r)' -f X=csf -i X=x.tns -i B=random -i C=random --dim r=4",
         &["X", "X:1x2x2", "i", "r"],
     ),
+    ("'A(i,r) = X(i,j,k) * B(j,r) * C(k,r)' -f X=coo -i X=x.spct -i B=random -i C=random --dim r=4", &["X", "i"]),
     ("'C(i,k) = A(i,j) * B(j,k)' -f A=csr -f B=csr -f C=csr -i A=a.tns -i B=b.tns", &["A", "i"]),
     ("'s = sum(i,j,k)(X(i,j,k) * X(i,j,k))' -f X=coo -i X=x.tns", &["X"]),
 ];

@@ -45,6 +45,7 @@ mod placement;
 mod plan;
 mod problem;
 mod run;
+mod stored;
 #[cfg(test)]
 mod tests;
 

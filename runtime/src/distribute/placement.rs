@@ -45,7 +45,10 @@ impl fmt::Display for Placement {
 
 impl Placement {
     /// What the schedule of a kernel asks for.
-    pub(super) fn asked(kernel: &Kernel) -> Result<Option<Self>, Diagnostics> {
+    ///
+    /// # Errors
+    /// When it asks for what can't be.
+    pub fn asked(kernel: &Kernel) -> Result<Option<Self>, Diagnostics> {
         let placement = |Placed { shared, grid }| match (shared, grid) {
             (Shared::Range(index), _) => Placement::Range { index },
             (Shared::Entries(tensor), None) => Placement::Shares { tensor },

@@ -1,5 +1,6 @@
 //! Who has which rows, and what is sent: the same plan on every rank, made of the coordinates alone.
 
+use super::communicator::Communicator;
 use super::dense_rows::row_bytes;
 use super::listed::Listed;
 use super::placement::{Placement, grid, grids, ranges, shares};
@@ -38,6 +39,12 @@ pub(super) struct ByRank {
 }
 
 impl ByRank {
+    /// Those of one rank alone, all of which are its own.
+    fn alone(tensor: &str, count: usize, own: usize, ranks: usize) -> Self {
+        let begin = (0..=ranks).map(|rank| if rank <= own { 0 } else { count }).collect();
+        Self { tensor: tensor.to_owned(), order: (0..count as u32).collect(), begin }
+    }
+
     fn of(tensor: &str, rank_of: &[u32], ranks: usize) -> Self {
         let mut begin = vec![0usize; ranks + 1];
         rank_of.iter().for_each(|&rank| begin[rank as usize + 1] += 1);
@@ -213,17 +220,57 @@ impl Plan {
                 (rows.collect(), Some(ByRank::of(tensor, &rank_of, ranks)))
             }
         };
-        let mut plan = Self {
-            placement: placement.clone(),
-            ranks,
-            distribution,
-            rows,
-            entries,
-            counts: Vec::new(),
-            replicated: 0,
-        };
-        plan.count(problem);
-        Ok(plan)
+        let counts = entries.as_ref().map(|entries| entries.begin.windows(2).map(|pair| (pair[1] - pair[0]) as u64));
+        let counts = counts.map(Iterator::collect);
+        Ok(Self::counted(problem, placement.clone(), ranks, (distribution, rows, entries), counts))
+    }
+
+    /// See [`Problem::plan_of_parts`].
+    fn of_parts(problem: &Problem, tensor: &str, ranks: &dyn Communicator) -> Result<Self, DistributeError> {
+        let shared = Shared::Entries(tensor.to_owned());
+        let distribution =
+            distribution(&problem.kernel, &shared).map_err(|(what, help)| DistributeError::Refused { what, help })?;
+        let extents = problem.extents_of(&distribution)?;
+        let (listed, place) = (problem.listed(tensor), problem.place(tensor));
+        let mut message = (listed.len() as u64).to_le_bytes().to_vec();
+        for index in 0..distribution.indices.len() {
+            let modes = distribution.modes[place].iter().zip(&listed.indices);
+            let own = modes.filter(|(cut, _)| **cut == Some(index)).flat_map(|(_, column)| column.iter().copied());
+            let mut needed: Vec<u64> = own.collect();
+            needed.sort_unstable();
+            needed.dedup();
+            message.extend((needed.len() as u64).to_le_bytes());
+            needed.into_iter().for_each(|coordinate| message.extend(coordinate.to_le_bytes()));
+        }
+        let mut counts = Vec::with_capacity(ranks.size());
+        let mut pairs = vec![Vec::new(); distribution.indices.len()];
+        for (rank, message) in ranks.gather_all(&message)?.iter().enumerate() {
+            let mut numbers = message.chunks_exact(8).map(|bytes| u64::from_le_bytes(bytes.try_into().expect("eight")));
+            let mut next = || numbers.next().expect("a rank says how many follow");
+            counts.push(next());
+            for pairs in &mut pairs {
+                let count = next();
+                pairs.extend((0..count).map(|_| (next(), rank as u32)));
+            }
+        }
+        let size = ranks.size();
+        let rows = pairs.into_iter().zip(extents).map(|(pairs, extent)| Rows::of(extent, pairs, size)).collect();
+        let entries = Some(ByRank::alone(tensor, listed.len(), ranks.rank(), size));
+        let placement = Placement::Shares { tensor: tensor.to_owned() };
+        Ok(Self::counted(problem, placement, size, (distribution, rows, entries), Some(counts)))
+    }
+
+    /// With what each rank has to do, of which so many entries are known where entries are shared.
+    fn counted(
+        problem: &Problem,
+        placement: Placement,
+        ranks: usize,
+        (distribution, rows, entries): (Distribution, Vec<Rows>, Option<ByRank>),
+        counts: Option<Vec<u64>>,
+    ) -> Self {
+        let mut plan = Self { placement, ranks, distribution, rows, entries, counts: Vec::new(), replicated: 0 };
+        plan.count(problem, counts);
+        plan
     }
 
     /// How the entries or the range are shared out.
@@ -285,15 +332,12 @@ impl Plan {
         self.cut(tensor).is_some() && self.entries.as_ref().is_none_or(|entries| entries.tensor != name)
     }
 
-    fn count(&mut self, problem: &Problem) {
+    fn count(&mut self, problem: &Problem, entries: Option<Vec<u64>>) {
         let mut counts = vec![Counts::default(); self.ranks];
         let mut talks = vec![BTreeSet::new(); self.ranks];
         let mut talks_of_results = talks.clone();
-        match &self.entries {
-            Some(entries) => {
-                let of_rank = |rank: usize| (entries.begin[rank + 1] - entries.begin[rank]) as u64;
-                counts.iter_mut().enumerate().for_each(|(rank, counts)| counts.entries = of_rank(rank));
-            }
+        match entries {
+            Some(entries) => counts.iter_mut().zip(entries).for_each(|(counts, entries)| counts.entries = entries),
             None => {
                 for (place, tensor) in problem.inputs() {
                     let Some((mode, _)) = self.cut(place) else { continue };
@@ -422,6 +466,15 @@ impl Problem {
     pub fn plan(&self, placement: &Placement, ranks: usize) -> Result<Plan, DistributeError> {
         assert!(ranks > 0, "there is at least one rank");
         Plan::of(self, placement, ranks)
+    }
+
+    /// The plan where this rank's input of that name has the entries that are its own, and no others, as those of other ranks do. All ranks
+    /// call it.
+    ///
+    /// # Errors
+    /// When the kernel can't be distributed so, or another rank has stopped.
+    pub(super) fn plan_of_parts(&self, tensor: &str, ranks: &dyn Communicator) -> Result<Plan, DistributeError> {
+        Plan::of_parts(self, tensor, ranks)
     }
 
     /// The ranges of the one renumbered index, of about equal numbers of entries.

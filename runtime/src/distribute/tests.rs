@@ -27,6 +27,58 @@ fn table(shape: &[usize]) -> Operand {
     table.into()
 }
 
+fn nonzeros(tensor: &AnyTensor) -> Vec<(Vec<usize>, f64)> {
+    let mut entries = tensor.entries::<f64>().unwrap();
+    entries.retain(|(_, value)| *value != 0.0);
+    entries.sort_by(|one, other| one.0.cmp(&other.0));
+    entries
+}
+
+/// Ranks that each read their part of an input from a file give what one rank gives, and send what the plan says.
+fn from_a_file(
+    problem: &Problem,
+    inputs: &[(String, Operand)],
+    dimensions: &[(String, usize)],
+    tensor: &str,
+    (count, expected): (usize, &[(String, AnyTensor)]),
+) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shared.spct");
+    let (_, (_, packed)) = problem.inputs().find(|(_, (name, _))| name == tensor).unwrap();
+    crate::io::write_tensor(&path, packed).unwrap();
+    let stored = crate::io::StoredTensor::open(&path).unwrap();
+    if stored.parts(1, None).is_err() {
+        return;
+    }
+    let run = |ranks: &ThreadRank| {
+        let inputs = inputs.to_vec();
+        let (problem, plan) =
+            Problem::of_stored(&problem.kernel, inputs, (tensor, &stored), dimensions, &problem.options, ranks)?;
+        let before = ranks.traffic();
+        let part = problem.run(&plan, ranks)?;
+        let sent = ranks.traffic().since(before).bytes;
+        Ok::<_, DistributeError>((problem.gather(&plan, part, ranks)?, sent, plan.summary(Machine::default()).bytes))
+    };
+    let results = on_threads(count, None, run).unwrap_or_else(|error| panic!("{tensor} on {count}: {error}"));
+    let [(name, expected)] = expected else { panic!("one result") };
+    let [(_, found)] = &results[0].0.as_ref().unwrap()[..] else { panic!("one result") };
+    assert_eq!(nonzeros(found), nonzeros(expected), "{tensor} on {count}");
+    let sent: u64 = results.iter().map(|(_, sent, _)| sent).sum();
+    if expected.format().is_dense() && expected.order() > 0 && problem.place(name) > 0 {
+        assert!(sent >= results[0].2, "{tensor} on {count}");
+    }
+    if stored.value_count() == 0 {
+        return;
+    }
+    // A rank that finds damage ends all.
+    let mut bytes = std::fs::read(&path).unwrap();
+    let last = bytes.len() - 6;
+    bytes[last] ^= 1;
+    std::fs::write(&path, bytes).unwrap();
+    let error = on_threads(count, None, run).unwrap_err();
+    assert!(error.to_string().contains("checksum"), "{error}");
+}
+
 /// Every placement on 1, 2, 3, 5 and 8 ranks gives what one rank gives; counts are those of the traffic.
 fn check(text: &str, inputs: Vec<(&str, Operand)>, dimensions: &[(&str, usize)]) {
     let kernel = kernel(text);
@@ -35,8 +87,11 @@ fn check(text: &str, inputs: Vec<(&str, Operand)>, dimensions: &[(&str, usize)])
     let dimensions: Vec<(String, usize)> =
         dimensions.iter().map(|(name, extent)| ((*name).to_owned(), *extent)).collect();
     let whole = Program::new(&kernel, inputs.clone(), &dimensions, &options).unwrap().run(1).unwrap().outputs;
-    let problem = Problem::new(&kernel, inputs, &dimensions, &options).unwrap();
+    let problem = Problem::new(&kernel, inputs.clone(), &dimensions, &options).unwrap();
     for count in [1, 2, 3, 5, 8] {
+        if let Some(tensor) = spc_compiler::schedule::shared_input(&kernel).filter(|_| count % 3 == 2) {
+            from_a_file(&problem, &inputs, &dimensions, &tensor, (count, &whole));
+        }
         for plan in problem.plans(count, Machine::default()).unwrap() {
             let run = |ranks: &ThreadRank| {
                 let part = problem.run(&plan, ranks)?;
@@ -47,13 +102,7 @@ fn check(text: &str, inputs: Vec<(&str, Operand)>, dimensions: &[(&str, usize)])
             let [(name, expected)] = &whole[..] else { panic!("one result") };
             let [(found_name, found)] = &results[0].0.as_ref().unwrap()[..] else { panic!("one result") };
             assert_eq!(name, found_name);
-            let entries = |tensor: &AnyTensor| {
-                let mut entries = tensor.entries::<f64>().unwrap();
-                entries.retain(|(_, value)| *value != 0.0);
-                entries.sort_by(|one, other| one.0.cmp(&other.0));
-                entries
-            };
-            assert_eq!(entries(found), entries(expected), "{text} {plan}");
+            assert_eq!(nonzeros(found), nonzeros(expected), "{text} {plan}");
             assert_eq!((found.shape(), found.format()), (expected.shape(), expected.format()));
             let sent: u64 = results.iter().map(|(_, traffic)| traffic.bytes).sum();
             let counted = plan.summary(Machine::default()).bytes;
@@ -99,6 +148,20 @@ fn kernels_of_tensors() {
     check("fn ttv(X: csf, v: dense) -> Y: dense { Y(i, j) = X(i, j, k) * v(k); }", vec![x(), ("v", table(&[25]))], &[]);
     let ttm = "fn ttm(X: csf, U: dense) -> Y: [compressed, compressed, dense] { Y(i, j, r) = X(i, j, k) * U(k, r); }";
     check(ttm, vec![x(), ("U", table(&[25, 3]))], &[]);
+}
+
+/// More ranks than parts of a file.
+#[test]
+fn ranks_without_entries() {
+    let text = "fn mttkrp(X: csf, B: dense, C: dense) -> A: dense { A(i, r) = X(i, j, k) * B(j, r) * C(k, r); }";
+    let kernel = kernel(text);
+    let options = ProgramOptions { backend: Some(Backend::Interpreter), ..ProgramOptions::default() };
+    let x = sparse(&[20, 15, 25], 9, 4);
+    let inputs = [("X", x), ("B", table(&[15, 4])), ("C", table(&[25, 4]))];
+    let inputs: Vec<(String, Operand)> = inputs.into_iter().map(|(name, operand)| (name.to_owned(), operand)).collect();
+    let whole = Program::new(&kernel, inputs.clone(), &[], &options).unwrap().run(1).unwrap().outputs;
+    let problem = Problem::new(&kernel, inputs.clone(), &[], &options).unwrap();
+    from_a_file(&problem, &inputs, &[], "X", (64, &whole));
 }
 
 #[test]

@@ -7,10 +7,9 @@ use crate::generate;
 use crate::half::{bf16, f16};
 use crate::io::{StoredParts, StoredTensor};
 use crate::tensor::{
-    AnyTensor, Coordinates, Duplicates, Element, Indices, InvalidTensor, PackError, Statistics, StorageSize,
-    pack_filled, statistics, storage_size,
+    AnyTensor, Coordinates, Duplicates, Element, InvalidTensor, PackError, Statistics, StorageSize, pack_filled,
+    statistics, storage_size,
 };
-use crate::with_element;
 use spc_compiler::concrete;
 use spc_compiler::format::Format;
 use spc_compiler::ir::{ElementType, Literal};
@@ -166,14 +165,9 @@ pub(super) fn stored_parts(
     }
     let failed = |source| Error::Read { tensor: name.clone(), source };
     let parts = Arc::new(stored.parts(asked.parts, asked.whole).map_err(failed)?);
-    let (shape, format) = (stored.shape().to_vec(), stored.format());
-    let empty = with_element!(expected, |T| {
-        let indices = vec![Indices::U32(Vec::new()); shape.len()];
-        let none = Coordinates::<T> { shape, shape_is_stated: true, indices, values: Vec::new() };
-        pack_filled(none, format, Duplicates::Sum, T::from_literal(tensor.fill).unwrap_or(T::ZERO))
-    });
+    let empty = stored.without_entries();
     let empty = empty.map_err(|source| ProgramError::Pack { tensor: name, source })?;
-    Ok((parts, empty))
+    Ok((parts, empty.with_fill(tensor.fill)))
 }
 
 /// Entries of any element type.

@@ -27,6 +27,7 @@
 mod header;
 mod stored;
 
+pub(crate) use stored::Sum;
 pub use stored::{StoredParts, StoredTensor};
 
 use std::io::{self, Read, Seek, Write};

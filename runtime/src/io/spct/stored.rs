@@ -26,9 +26,12 @@ use crate::io::{FileType, ReadError, ReadErrorKind, source};
 
 use crate::tensor::index_array::with_width;
 use crate::tensor::parts::{Arrays, Cut, LevelPiece, Piece};
-use crate::tensor::{AnyTensor, Buffer, Index, IndexArray, LevelArrays, NotCut, Plain, Room, Values};
+use crate::tensor::{
+    AnyTensor, Buffer, Coordinates, Duplicates, Element, Index, IndexArray, Indices, LevelArrays, NotCut, PackError,
+    Plain, Room, Values, pack_filled,
+};
 use crate::with_element;
-use flate2::Crc;
+use crc32fast::Hasher;
 use spc_compiler::format::{Format, IndexWidth, Role};
 use spc_compiler::ir::{ElementType, Literal};
 use std::fs::File;
@@ -113,6 +116,16 @@ impl StoredTensor {
         self.0.arrays.iter().map(|array| array.count as u64 * array.width as u64).sum()
     }
 
+    /// A tensor as it is, without entries.
+    pub(crate) fn without_entries(&self) -> Result<AnyTensor, PackError> {
+        let (shape, format) = (self.shape().to_vec(), self.format());
+        with_element!(self.element(), |T| {
+            let indices = vec![Indices::U32(Vec::new()); shape.len()];
+            let none = Coordinates::<T> { shape, shape_is_stated: true, indices, values: Vec::new() };
+            pack_filled(none, format, Duplicates::Sum, T::from_literal(self.fill()).unwrap_or(T::ZERO))
+        })
+    }
+
     /// The whole tensor, in memory.
     ///
     /// # Errors
@@ -146,13 +159,20 @@ pub struct StoredParts {
     stored: Arc<Stored>,
     pieces: Vec<(Piece, Vec<Span>)>,
     /// The checksums of what the parts have read, array by array, once they have.
-    sums: Mutex<Vec<Option<Vec<Crc>>>>,
+    sums: Mutex<Vec<Option<Vec<Sum>>>>,
 }
 
 /// The arrays of a part, as they are in the file.
 pub(crate) struct Unchecked {
     levels: Vec<LevelArrays>,
     values: Values,
+}
+
+/// The checksum of what a part has read of an array and no part before it has, and how many bytes that is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Sum {
+    pub(crate) checksum: u32,
+    pub(crate) bytes: u64,
 }
 
 /// What a part reads of an array.
@@ -206,6 +226,17 @@ impl StoredParts {
         tensor.map_err(|error| ReadError::of_arrays(error).in_file(&self.stored.path))
     }
 
+    /// The checksums of a part that was read here.
+    pub(crate) fn sums(&self, number: usize) -> Vec<Sum> {
+        let sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
+        sums[number].clone().unwrap_or_default()
+    }
+
+    /// Takes those of a part that was read elsewhere.
+    pub(crate) fn take_sums(&self, number: usize, sums: Vec<Sum>) {
+        self.sums.lock().unwrap_or_else(PoisonError::into_inner)[number] = Some(sums);
+    }
+
     /// Checks the checksum of the file, once all parts were read.
     ///
     /// # Errors
@@ -216,21 +247,20 @@ impl StoredParts {
     pub fn check(&self) -> Result<(), ReadError> {
         let stored = &self.stored;
         let sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut all = Crc::new();
+        let mut all = Hasher::new();
         all.update(&stored.start);
         for (place, array) in stored.arrays.iter().enumerate() {
             all.update(&((array.count * array.width) as u64).to_le_bytes());
             for part in sums.iter() {
-                all.combine(&part.as_ref().expect("all parts were read")[place]);
+                let Sum { checksum, bytes } = part.as_ref().expect("all parts were read")[place];
+                all.combine(&Hasher::new_with_initial_len(checksum, bytes));
             }
             let read = self.pieces.last().map_or(0, |(_, spans)| spans[place].fresh.end);
             let rest = Span { has: array.count..array.count, fresh: read..array.count };
-            let mut sum = Crc::new();
-            let read = stored.blocks(*array, &rest, &mut sum, &mut |_| ());
+            let read = stored.blocks(*array, &rest, &mut all, &mut |_| ());
             read.map_err(|error| error.in_file(&stored.path))?;
-            all.combine(&sum);
         }
-        if all.sum().to_le_bytes() == stored.checksum {
+        if all.finalize().to_le_bytes() == stored.checksum {
             return Ok(());
         }
         Err(super::wrong_checksum().in_file(&stored.path))
@@ -334,7 +364,7 @@ impl Stored {
         pieces.into_iter().map(spans).collect()
     }
 
-    fn read(&self, piece: &Piece, spans: &[Span], sums: &mut Vec<Crc>) -> Result<Unchecked, ReadError> {
+    fn read(&self, piece: &Piece, spans: &[Span], sums: &mut Vec<Sum>) -> Result<Unchecked, ReadError> {
         let mut next = self.arrays.iter().zip(spans);
         let mut elements = || next.next().expect("there is a span for each array");
         let mut levels = Vec::with_capacity(self.levels.len());
@@ -365,7 +395,7 @@ impl Stored {
         array: StoredArray,
         span: &Span,
         width: IndexWidth,
-        sums: &mut Vec<Crc>,
+        sums: &mut Vec<Sum>,
     ) -> Result<IndexArray, ReadError> {
         // Any bytes are an index.
         with_width!(width, |I| Ok(<I as Index>::wrap(self.elements::<I>(array, span, sums)?.unwrap_or_default())))
@@ -376,18 +406,18 @@ impl Stored {
         &self,
         array: StoredArray,
         span: &Span,
-        sums: &mut Vec<Crc>,
+        sums: &mut Vec<Sum>,
     ) -> Result<Option<Buffer<T>>, ReadError> {
         let mut room = Room::<T>::try_new(span.has.len())?;
         let mut places = room.places().iter_mut();
-        let mut sum = Crc::new();
+        let mut sum = Hasher::new();
         self.blocks(array, span, &mut sum, &mut |bytes| {
             // Blocks begin at elements, so what is read lies as elements do.
             if let Ok(elements) = bytemuck::checked::try_cast_slice::<u8, T>(bytes) {
                 elements.iter().zip(&mut places).for_each(|(&element, place)| _ = place.write(element));
             }
         })?;
-        sums.push(sum);
+        sums.push(Sum { checksum: sum.finalize(), bytes: (span.fresh.len() * array.width) as u64 });
         if places.next().is_some() {
             return Ok(None);
         }
@@ -400,7 +430,7 @@ impl Stored {
         &self,
         StoredArray { offset, width, .. }: StoredArray,
         Span { has, fresh }: &Span,
-        sum: &mut Crc,
+        sum: &mut Hasher,
         take: &mut dyn FnMut(&[u8]),
     ) -> Result<(), ReadError> {
         let all = match (has.is_empty(), fresh.is_empty()) {
