@@ -42,20 +42,11 @@ pub(crate) fn kind(name: &str) -> Result<Kind, String> {
 impl InputKind {
     /// Opens a file as far as says how it stores its tensor, or reads the standard input.
     pub(crate) fn begin(self, path: &OsStr) -> Result<TensorFile, Failure> {
-        self.open_by(path, None, |path, options| TensorFile::begin(path, options))
+        self.open(path, None)
     }
 
-    /// Reads a file, or the standard input, into memory. The shape may be known.
+    /// The same where the shape may be known.
     pub(crate) fn open(self, path: &OsStr, shape: Option<Vec<usize>>) -> Result<TensorFile, Failure> {
-        self.open_by(path, shape, |path, options| TensorFile::open(path, options))
-    }
-
-    fn open_by(
-        self,
-        path: &OsStr,
-        shape: Option<Vec<usize>>,
-        open: impl Fn(&Path, &ReadOptions) -> Result<TensorFile, io::ReadError>,
-    ) -> Result<TensorFile, Failure> {
         let asked = self.from.map(|(kind, _)| kind);
         if path == "-" {
             let Some(kind) = asked else {
@@ -69,7 +60,7 @@ impl InputKind {
         }
         let path = Path::new(path);
         let file_type = asked.filter(|_| FileType::of(path).is_none());
-        Ok(open(path, &ReadOptions { shape, file_type })?)
+        Ok(TensorFile::begin(path, &ReadOptions { shape, file_type })?)
     }
 }
 

@@ -88,7 +88,7 @@ fn a_tensor_larger_than_the_memory_is_converted_and_computed() {
     let size = ["--shape", "300x200x500", "--nnz", "2500000", "--seed", "1"];
     place.prints(&[&["generate", "uniform"], &size[..], &["-o", "x.tns"]].concat());
     // 75 MB of text, and 31 MB of it are stored. Kernels are compiled before, since a compiler takes more than that.
-    const LITTLE: &str = "ulimit -d 40000";
+    const LITTLE: &str = "ulimit -d 28000";
     let convert = ["convert", "x.tns", "x.spct", "-f", "csf"];
     let (status, message) = limited(&place, LITTLE, &convert);
     assert_eq!(status, Some(1), "{message}");

@@ -11,7 +11,7 @@ use spc_compiler::ir::{ElementType, Literal};
 use super::contents::{Contents, Filled, SAME_TYPE, same_shape};
 use super::source::{self, Source};
 use super::value::{self, Carrier, Value};
-use super::{FileType, ReadError, ReadErrorKind, ReadOptions, entries, mtx, npy, npz, spct, tns};
+use super::{FileType, ReadError, ReadErrorKind, ReadOptions, StoredTensor, entries, mtx, npy, npz, spct, tns};
 use crate::tensor::{AnyTensor, Element};
 use crate::with_element;
 
@@ -250,7 +250,19 @@ impl TensorFile {
         with_element!(element, |T| of::<T>(self, shape))
     }
 
+    /// A packed tensor, where its file was not read yet: array by array, without the bytes of the file beside them.
+    fn stored(&self) -> Result<Option<AnyTensor>, ReadError> {
+        let is_unread = self.whole.get().is_none() && matches!(self.head, Some(Source::Plain(_)));
+        match self.file_type {
+            FileType::Spct if is_unread => StoredTensor::open(&self.path)?.read().map(Some),
+            _ => Ok(None),
+        }
+    }
+
     fn parse<C: Carrier>(&self, element: ElementType, shape: Option<&[usize]>) -> Result<Contents<C>, ReadError> {
+        if let Some(tensor) = self.stored()? {
+            return retyped(tensor, element).map(Contents::Tensor);
+        }
         let source = self.source()?;
         if let Source::Gzip(bytes) = source
             && let Some(contents) = parse_compressed(self.file_type, bytes, element, shape)
@@ -270,6 +282,9 @@ impl TensorFile {
 
     /// A packed tensor as it is, of the element type that the file has.
     pub(super) fn tensor(&self) -> Result<AnyTensor, ReadError> {
+        if let Some(tensor) = self.stored()? {
+            return Ok(tensor);
+        }
         let bytes = self.source()?.text().map_err(|error| error.in_file(&self.path))?;
         let tensor = match self.file_type {
             FileType::Npy => npy::parse_tensor(&bytes),

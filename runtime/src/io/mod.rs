@@ -110,7 +110,7 @@ pub(crate) fn read_expecting(path: &Path, shape: Option<&[usize]>) -> Result<Any
             }
         }
     }
-    let file = TensorFile::open(path, &ReadOptions::default())?;
+    let file = TensorFile::begin(path, &ReadOptions::default())?;
     let element = file.element()?.unwrap_or(ElementType::F64);
     with_element!(element, |T| tensor::<T>(&file, shape)).map_err(|error| error.in_file(path))
 }
@@ -136,7 +136,7 @@ pub fn read_as<T: Value>(path: impl AsRef<Path>, options: &ReadOptions) -> Resul
 ///
 /// As [`read_as`]; also for the kinds of file that hold a list of entries, which are to be read so and packed.
 pub fn read_tensor(path: impl AsRef<Path>, options: &ReadOptions) -> Result<AnyTensor, ReadError> {
-    TensorFile::open(path, options)?.tensor()
+    TensorFile::begin(path, options)?.tensor()
 }
 
 /// Writes entries to a file of the kind that the extension says, `.spct` excepted.

@@ -23,9 +23,10 @@ use super::header::{self, Header};
 use super::{Bytes, MAGIC, check_magic, corrupt, little_endian};
 use crate::fault;
 use crate::io::{FileType, ReadError, ReadErrorKind, source};
+use crate::progress::{Unit, Work};
 
 use crate::tensor::index_array::with_width;
-use crate::tensor::parts::{Arrays, Cut, LevelPiece, Piece};
+use crate::tensor::parts::{Arrays, Cut, Piece};
 use crate::tensor::{
     AnyTensor, Buffer, Coordinates, Duplicates, Element, Index, IndexArray, Indices, LevelArrays, NotCut, PackError,
     Plain, Room, Values, pack_filled,
@@ -131,7 +132,13 @@ impl StoredTensor {
     /// # Errors
     /// As [`read_tensor`](crate::io::read_tensor).
     pub fn read(&self) -> Result<AnyTensor, ReadError> {
-        crate::io::read_tensor(self.path(), &crate::io::ReadOptions::default())
+        let spans = self.0.arrays.iter().map(|array| Span { has: 0..array.count, fresh: 0..array.count }).collect();
+        let sums = Mutex::new(vec![None]);
+        let whole = StoredParts { stored: self.0.clone(), pieces: vec![(None, spans)], sums };
+        // What is damaged is said to be so, and not what became of it.
+        let read = whole.fetch(0)?;
+        whole.check()?;
+        whole.checked(read)
     }
 
     /// So many parts at most, as [`AnyTensor::parts`] makes them: nothing is read of them yet but where they are cut.
@@ -157,7 +164,7 @@ impl From<NotCut> for ReadError {
 #[derive(Debug)]
 pub struct StoredParts {
     stored: Arc<Stored>,
-    pieces: Vec<(Piece, Vec<Span>)>,
+    pieces: Vec<ToRead>,
     /// The checksums of what the parts have read, array by array, once they have.
     sums: Mutex<Vec<Option<Vec<Sum>>>>,
 }
@@ -174,6 +181,9 @@ pub(crate) struct Sum {
     pub(crate) checksum: u32,
     pub(crate) bytes: u64,
 }
+
+/// What a part has, where that is not all, and what it reads of each array.
+type ToRead = (Option<Piece>, Vec<Span>);
 
 /// What a part reads of an array.
 #[derive(Debug, Clone)]
@@ -214,7 +224,7 @@ impl StoredParts {
         let stored = &self.stored;
         let (piece, spans) = &self.pieces[number];
         let mut sums = Vec::with_capacity(spans.len());
-        let read = stored.read(piece, spans, &mut sums).map_err(|error| error.in_file(&stored.path))?;
+        let read = stored.read(piece.as_ref(), spans, &mut sums).map_err(|error| error.in_file(&stored.path))?;
         self.sums.lock().unwrap_or_else(PoisonError::into_inner)[number] = Some(sums);
         Ok(read)
     }
@@ -337,7 +347,7 @@ impl Stored {
     }
 
     /// Pieces with what each reads of the arrays.
-    fn with_spans(&self, pieces: Vec<Piece>) -> Result<Vec<(Piece, Vec<Span>)>, ReadError> {
+    fn with_spans(&self, pieces: Vec<Piece>) -> Result<Vec<ToRead>, ReadError> {
         let mut read = vec![0; self.arrays.len()];
         let spans = |piece: Piece| {
             let mut spans = Vec::with_capacity(self.arrays.len());
@@ -359,26 +369,33 @@ impl Stored {
                 Ok(Span { has, fresh })
             });
             let spans = spans.collect::<Result<Vec<Span>, ReadError>>()?;
-            Ok((piece, spans))
+            Ok((Some(piece), spans))
         };
         pieces.into_iter().map(spans).collect()
     }
 
-    fn read(&self, piece: &Piece, spans: &[Span], sums: &mut Vec<Sum>) -> Result<Unchecked, ReadError> {
+    fn read(&self, piece: Option<&Piece>, spans: &[Span], sums: &mut Vec<Sum>) -> Result<Unchecked, ReadError> {
+        let bytes = |(array, span): (&StoredArray, &Span)| span.has.len() * array.width;
+        let work = Work::begin_alone(Unit::Bytes, self.arrays.iter().zip(spans).map(bytes).sum());
         let mut next = self.arrays.iter().zip(spans);
-        let mut elements = || next.next().expect("there is a span for each array");
+        let mut elements = || {
+            let next = next.next().expect("there is a span for each array");
+            work.add(bytes(next));
+            next
+        };
         let mut levels = Vec::with_capacity(self.levels.len());
-        for (level, LevelPiece { positions, coordinates }) in self.header.format.levels.iter().zip(&piece.levels) {
-            let format = level.format;
+        for (number, &(positions, coordinates)) in self.levels.iter().enumerate() {
+            let format = self.header.format.levels[number].format;
             let mut array = |role: Role| {
                 let (array, span) = elements();
                 self.indices(*array, span, format.width(role), sums)
             };
-            let positions = match positions {
-                Some(piece) => Some(array(Role::Positions)?.rebased(piece)),
-                None => None,
+            let part = piece.and_then(|piece| piece.levels[number].positions.as_ref());
+            let positions = match (positions.map(|_| array(Role::Positions)).transpose()?, part) {
+                (Some(read), Some(part)) => Some(read.rebased(part)),
+                (read, _) => read,
             };
-            let coordinates = coordinates.as_ref().map(|_| array(Role::Coordinates)).transpose()?;
+            let coordinates = coordinates.map(|_| array(Role::Coordinates)).transpose()?;
             levels.push(LevelArrays::new(positions, coordinates));
         }
         let (array, span) = elements();

@@ -6,7 +6,7 @@
 use super::super::Element;
 use super::super::layout::Layout;
 use super::build::{LARGEST, check_coordinate_width};
-use super::runs::RunsError;
+use super::error::RunsError;
 use super::{PackError, follows};
 use crate::fault;
 use crate::with_element;

@@ -3,6 +3,7 @@
 use super::super::{InvalidTensor, OutOfMemory};
 use spc_compiler::format::{IndexWidth, LevelFormat};
 use spc_compiler::ir::ElementType;
+use std::io;
 
 /// Why entries can't be stored in a format. Fields count from 0; messages count indices and modes from 1, as files do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -198,6 +199,32 @@ pub enum PackError {
     /// There is not enough memory.
     #[error("{0}; `compressed` levels store only what occurs")]
     Memory(#[from] OutOfMemory),
+}
+
+/// Why entries do not pack by way of files.
+#[derive(Debug)]
+pub(crate) enum RunsError {
+    Pack(PackError),
+    /// A file beside the result can't be written or read.
+    Io(io::Error),
+}
+
+impl From<PackError> for RunsError {
+    fn from(error: PackError) -> Self {
+        Self::Pack(error)
+    }
+}
+
+impl From<OutOfMemory> for RunsError {
+    fn from(error: OutOfMemory) -> Self {
+        Self::Pack(error.into())
+    }
+}
+
+impl From<io::Error> for RunsError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
 }
 
 fn one_based(index: &[usize]) -> String {

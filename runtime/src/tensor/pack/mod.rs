@@ -34,7 +34,8 @@ mod tests;
 
 pub(crate) use assemble::{Array, Assembled};
 pub use error::PackError;
-pub(crate) use runs::{Runs, RunsError};
+pub(crate) use error::RunsError;
+pub(crate) use runs::Runs;
 
 use super::layout::{Layout, follows};
 use super::tasks;

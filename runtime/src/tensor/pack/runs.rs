@@ -13,8 +13,9 @@
 //! entries at once, byte for byte.
 
 use super::super::layout::Layout;
-use super::super::{Element, Indices, OutOfMemory, Values};
+use super::super::{Element, Indices, Values};
 use super::assemble::{Assembled, Assembly};
+use super::error::RunsError;
 use super::key::{Fields, Key, Wide};
 use super::sorted::Source;
 use super::{Duplicates, PackError, check_indices, is_built, radix};
@@ -25,7 +26,7 @@ use crate::with_element;
 use spc_compiler::format::Format;
 use spc_compiler::ir::{ElementType, Literal};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// Every so many keys of a run, one is kept in memory.
@@ -33,32 +34,6 @@ const STEP: usize = 256;
 
 /// The bytes that an entry takes beside its key and its value while it is sorted: its place, and room for the sort.
 const BESIDE: usize = 24;
-
-/// Why entries do not pack by way of files.
-#[derive(Debug)]
-pub(crate) enum RunsError {
-    Pack(PackError),
-    /// A file beside the result can't be written or read.
-    Io(io::Error),
-}
-
-impl From<PackError> for RunsError {
-    fn from(error: PackError) -> Self {
-        Self::Pack(error)
-    }
-}
-
-impl From<OutOfMemory> for RunsError {
-    fn from(error: OutOfMemory) -> Self {
-        Self::Pack(error.into())
-    }
-}
-
-impl From<io::Error> for RunsError {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
 
 /// Sorted runs of entries in a file.
 pub(crate) struct Runs {
