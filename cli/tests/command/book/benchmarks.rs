@@ -18,6 +18,7 @@ case. Kernels that lose to another library are among them.
 * [Beside other libraries](../BENCHMARKS.md#beside-other-libraries)
 * [Decompositions](../BENCHMARKS.md#decompositions)
 * [As the work grows](../BENCHMARKS.md#as-the-work-grows)
+* [Larger than the memory](../BENCHMARKS.md#larger-than-the-memory)
 * [Before a kernel runs](../BENCHMARKS.md#before-a-kernel-runs)
 * [On a GPU](../BENCHMARKS.md#on-a-gpu)
 
