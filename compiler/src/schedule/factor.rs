@@ -157,7 +157,9 @@ impl Scheduler<'_> {
         let known = |variable: &IndexVariable| nest.bound.contains(variable) || open.contains(variable);
         let (outside, inside): (Vec<Expr>, Vec<Expr>) =
             nest.factors.iter().cloned().partition(|factor| self.free(factor).iter().all(known));
-        let gains = nest.in_memory || !outside.is_empty() || is_row && self.is_inside_of_block(nest);
+        // A sum that goes into such a row already gains nothing by another.
+        let is_there = !nest.in_memory && nest.target.indices == open;
+        let gains = nest.in_memory || !outside.is_empty() || is_row && !is_there && self.is_inside_of_block(nest);
         // A sum of nothing but what is known is a sum of ones; leave it as it stands.
         if !gains || inside.is_empty() {
             return None;

@@ -15,7 +15,7 @@ use super::state::Scheduler;
 use super::stored_levels;
 use super::structure::decides_entries;
 use super::{Access, Expr, IndexVariable, Tensor, TensorId, TensorKind, Way};
-use crate::format::{Format, Level, LevelFormat};
+use crate::format::{Coordinate, Format, Level, LevelFormat};
 use crate::level::{is_contiguous, is_located, is_sequential};
 use crate::remark::{What, Why};
 
@@ -118,7 +118,7 @@ impl Scheduler<'_> {
         let format = &self.kernel.tensor(driver.tensor).format;
         let of = |level: &Level, access: &Access| level.coordinate.renumbered(&|mode| access.indices[mode].0);
         format.levels.len() > depth
-            && result.levels[depth..].iter().all(|level| is_located(level.format))
+            && result.levels[depth..].iter().all(is_plain)
             && format.levels.iter().zip(&result.levels[..depth]).all(|(own, its)| of(own, driver) == of(its, target))
     }
 
@@ -131,6 +131,11 @@ impl Scheduler<'_> {
             && self.has_prefix(driver, target, outer.len())
             && format.levels.iter().zip(&outer).all(|(own, of)| own.format == *of)
     }
+}
+
+/// Whether a level stores all places of a mode as it is. Levels of blocks follow from several of the operand's.
+fn is_plain(level: &Level) -> bool {
+    is_located(level.format) && matches!(level.coordinate, Coordinate::Mode(_))
 }
 
 fn are_distinct(indices: &[IndexVariable]) -> bool {

@@ -444,7 +444,6 @@ impl Printer<'_> {
 
     /// Two walks side by side.
     fn intersect(&mut self, walks: &[Walk; 2], body: &[Statement]) {
-        self.namer.enter();
         let arrays = walks.each_ref().map(|walk| walk.array);
         let places = walks.each_ref().map(|walk| {
             let (begin, end) = (self.expr(&walk.begin), self.expr(&walk.end));
@@ -454,6 +453,8 @@ impl Printer<'_> {
             self.line(&format!("const size_t {stop} = {end};"));
             (at, stop)
         });
+        // Where the walks are is declared beside the loop: no other walk that follows may have the names.
+        self.namer.enter();
         let [(one, one_end), (other, other_end)] = &places;
         let [left, right] = ["left", "right"].map(|wish| self.namer.name(wish));
         self.nest(&format!("while ({one} < {one_end} && {other} < {other_end})"), |printer| {
