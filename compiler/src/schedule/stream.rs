@@ -30,18 +30,21 @@ pub struct Stream {
 
 /// The tensor that a kernel's schedule asks for in parts, if it does.
 pub fn streamed(kernel: &notation::Kernel) -> Option<&str> {
-    let mut directives = kernel.schedule.iter().flat_map(|schedule| &schedule.directives);
-    let stream = directives.find(|directive| directive.name.name == "stream")?;
-    match &stream.arguments.first()?.kind {
+    match &directives(kernel).next()?.arguments.first()?.kind {
         ExprKind::Name(tensor) => Some(&tensor.name),
         _ => None,
     }
 }
 
+/// The directives of a kernel that ask for parts.
+fn directives(kernel: &notation::Kernel) -> impl Iterator<Item = &Directive> {
+    let all = kernel.schedule.iter().flat_map(|schedule| &schedule.directives);
+    all.filter(|directive| directive.name.name == "stream")
+}
+
 /// The directive of a kernel that asks for parts, if one does.
 pub(super) fn asked(kernel: &notation::Kernel) -> Result<Option<Stream>, Diagnostics> {
-    let directives = kernel.schedule.iter().flat_map(|schedule| &schedule.directives);
-    let mut streams = directives.filter(|directive| directive.name.name == "stream");
+    let mut streams = directives(kernel);
     let Some(directive) = streams.next() else { return Ok(None) };
     if let Some(second) = streams.next() {
         let help = "a kernel reads one tensor in parts";

@@ -225,8 +225,12 @@ impl Plan {
         Ok(Self::counted(problem, placement.clone(), ranks, (distribution, rows, entries), counts))
     }
 
-    /// See [`Problem::plan_of_parts`].
-    fn of_parts(problem: &Problem, tensor: &str, ranks: &dyn Communicator) -> Result<Self, DistributeError> {
+    /// The plan where this rank's input of that name has the entries that are its own, and no others, as those of other ranks do. All ranks
+    /// call it.
+    ///
+    /// # Errors
+    /// When the kernel can't be distributed so, or another rank has stopped.
+    pub(super) fn of_parts(problem: &Problem, tensor: &str, ranks: &dyn Communicator) -> Result<Self, DistributeError> {
         let shared = Shared::Entries(tensor.to_owned());
         let distribution =
             distribution(&problem.kernel, &shared).map_err(|(what, help)| DistributeError::Refused { what, help })?;
@@ -466,15 +470,6 @@ impl Problem {
     pub fn plan(&self, placement: &Placement, ranks: usize) -> Result<Plan, DistributeError> {
         assert!(ranks > 0, "there is at least one rank");
         Plan::of(self, placement, ranks)
-    }
-
-    /// The plan where this rank's input of that name has the entries that are its own, and no others, as those of other ranks do. All ranks
-    /// call it.
-    ///
-    /// # Errors
-    /// When the kernel can't be distributed so, or another rank has stopped.
-    pub(super) fn plan_of_parts(&self, tensor: &str, ranks: &dyn Communicator) -> Result<Plan, DistributeError> {
-        Plan::of_parts(self, tensor, ranks)
     }
 
     /// The ranges of the one renumbered index, of about equal numbers of entries.

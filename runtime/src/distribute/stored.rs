@@ -47,7 +47,7 @@ impl Problem {
         inputs.retain(|(name, _)| name != tensor);
         inputs.push((tensor.to_owned(), own.into()));
         let problem = Self::new(kernel, inputs, dimensions, options)?;
-        let plan = problem.plan_of_parts(tensor, ranks)?;
+        let plan = Plan::of_parts(&problem, tensor, ranks)?;
         Ok((problem, plan))
     }
 }

@@ -138,9 +138,9 @@ impl LargeFile {
         }
     }
 
-    /// Stores the tensor in a `.spct` file, which appears when it is complete, and says how many values it has, padding among them. Files beside it take as much
-    /// room as the entries in binary, and the arrays of the result, until it is there. The bytes are the same as those of a conversion in
-    /// memory.
+    /// Stores the tensor in a `.spct` file, which appears when it is complete, and says how many values it has, padding among them. Files
+    /// beside it take as much room as the entries in binary, and the arrays of the result, until it is there. The bytes are the same as those
+    /// of a conversion in memory.
     ///
     /// # Errors
     /// When the file can't be read or is damaged, its entries do not pack (only formats of `dense`, `compressed` and `singleton` levels are

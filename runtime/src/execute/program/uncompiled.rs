@@ -9,13 +9,14 @@ use crate::execute::options::{self, ProgramOptions};
 use crate::execute::planning;
 use crate::execute::stack::with_stack_for;
 use crate::execute::tuned::{self, Sizes};
-use crate::execute::{Backend, Chain, Copied, Kernel, Prepared, ProgramError, Streamed};
+use crate::execute::{Backend, Chain, Copied, Kernel, Prepared, ProgramError, StreamOptions, Streamed};
 use crate::io::StoredParts;
 use crate::tensor::AnyTensor;
 use spc_compiler::concrete::{self, TensorKind};
 use spc_compiler::notation;
 use spc_compiler::plan::{Facts, Planned};
 use spc_compiler::schedule;
+use spc_compiler::schedule::Stream;
 use spc_compiler::syntax::Schedule;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -45,7 +46,9 @@ pub struct Uncompiled {
     concrete: schedule::Program,
     options: ProgramOptions,
     inputs: Vec<AnyTensor>,
-    /// The input that is in a file, and comes in parts: an empty one stands for it among the inputs.
+    /// The input that comes in parts, where one does.
+    streamed: Option<(Stream, StreamOptions)>,
+    /// The same where it is in a file: an empty one stands for it among the inputs.
     stored: Option<Arc<StoredParts>>,
     dimensions: Vec<(String, usize)>,
     assumed: Vec<AssumedExtent>,
@@ -234,6 +237,7 @@ impl Uncompiled {
             concrete,
             options: options.clone(),
             inputs: packed,
+            streamed,
             stored,
             dimensions,
             assumed,
@@ -251,7 +255,7 @@ impl Uncompiled {
     /// With the kernel, whose compilation began at `start`.
     fn complete(self, compiled: Kernel, start: Instant) -> Result<Program, ProgramError> {
         let (kernel, options) = (&self.source, &self.options);
-        let parts = match stream(kernel, compiled.compiled().stream.as_ref(), options)? {
+        let parts = match self.streamed {
             None => None,
             Some((stream, asked)) => {
                 let lanes = lanes(compiled.compiled(), compiled.chain().clone(), &asked, options)?;

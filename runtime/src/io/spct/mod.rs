@@ -195,6 +195,19 @@ fn check_version(version: u32) -> Result<(), ReadError> {
     Err(ReadError::new(ReadErrorKind::NotSupported, message))
 }
 
+/// What is said where a file has not as many bytes as it says.
+fn cut_short(what: &str, length: u64, left: u64) -> ReadError {
+    corrupt(format!("the {what} should have {length} bytes, but only {left} are left"))
+}
+
+/// Whether an array has elements of `width` bytes.
+fn check_multiple(what: &str, length: u64, width: usize) -> Result<(), ReadError> {
+    if length.is_multiple_of(width as u64) {
+        return Ok(());
+    }
+    Err(corrupt(format!("the {what} have {length} bytes, which is no multiple of {width}")))
+}
+
 fn wrong_checksum() -> ReadError {
     corrupt("the checksum is wrong: the file is damaged or cut short, get it again")
 }
@@ -227,8 +240,7 @@ struct Bytes<'file>(&'file [u8]);
 impl<'file> Bytes<'file> {
     fn take(&mut self, length: usize, what: &str) -> Result<&'file [u8], ReadError> {
         let Some((taken, rest)) = self.0.split_at_checked(length) else {
-            let left = self.0.len();
-            return Err(corrupt(format!("the {what} should have {length} bytes, but only {left} are left")));
+            return Err(cut_short(what, length as u64, self.0.len() as u64));
         };
         self.0 = rest;
         Ok(taken)
@@ -247,10 +259,8 @@ impl<'file> Bytes<'file> {
         let length = u64::from_le_bytes(bytes);
         let length = usize::try_from(length).unwrap_or(usize::MAX);
         let array = self.take(length, what)?;
-        if length % width == 0 {
-            return Ok(array);
-        }
-        Err(corrupt(format!("the {what} have {length} bytes, which is no multiple of {width}")))
+        check_multiple(what, length as u64, width)?;
+        Ok(array)
     }
 
     fn indices(&mut self, width: IndexWidth, what: &str) -> Result<IndexArray, ReadError> {

@@ -20,7 +20,7 @@
 //! of what parts read, so that no byte is read twice for it.
 
 use super::header::{self, Header};
-use super::{Bytes, MAGIC, check_magic, corrupt, little_endian};
+use super::{Bytes, MAGIC, check_magic, check_multiple, corrupt, cut_short, little_endian};
 use crate::fault;
 use crate::io::{FileType, ReadError, ReadErrorKind, source};
 use crate::progress::{Unit, Work};
@@ -291,9 +291,7 @@ impl Stored {
         let (file, size) = (Positioned::new(file), metadata.len());
         let read = |range: Range<u64>, what: &str| {
             if range.end > size {
-                let left = size.saturating_sub(range.start);
-                let length = range.end - range.start;
-                return Err(corrupt(format!("the {what} should have {length} bytes, but only {left} are left")));
+                return Err(cut_short(what, range.end - range.start, size.saturating_sub(range.start)));
             }
             let mut bytes = vec![0; (range.end - range.start) as usize];
             file.read(path, &mut bytes, range.start)?;
@@ -316,11 +314,9 @@ impl Stored {
             let length = u64::from_le_bytes(length);
             let left = (size - offset - 8).saturating_sub(4);
             if length > left {
-                return Err(corrupt(format!("the {what} should have {length} bytes, but only {left} are left")));
+                return Err(cut_short(what, length, left));
             }
-            if !length.is_multiple_of(width as u64) {
-                return Err(corrupt(format!("the {what} have {length} bytes, which is no multiple of {width}")));
-            }
+            check_multiple(what, length, width)?;
             let count = usize::try_from(length / width as u64).map_err(|_| corrupt("an array is too long"))?;
             arrays.push(StoredArray { offset: offset + 8, count, width });
             offset += 8 + length;

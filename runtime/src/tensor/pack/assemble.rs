@@ -85,6 +85,10 @@ pub(super) struct Assembly<'a> {
 struct Level {
     format: LevelFormat,
     extent: usize,
+    /// Whether it is unique, and the largest coordinate that it has room for: parameters are looked up by name, which takes too long for each
+    /// entry.
+    unique: bool,
+    largest: u64,
     /// An entry that begins such a prefix, or a shorter one, begins a position.
     prefix: usize,
     /// That of the level above.
@@ -115,7 +119,8 @@ impl<'a> Assembly<'a> {
             };
             let (positions, coordinates) = (array(Role::Positions)?, array(Role::Coordinates)?);
             let extent = layout.extents[number];
-            levels.push(Level { format, extent, prefix, above, positions, coordinates });
+            let (unique, largest) = (format.unique(), format.coordinates().maximum());
+            levels.push(Level { format, extent, unique, largest, prefix, above, positions, coordinates });
         }
         let values = Array::new(folder, "values", element.bytes())?;
         let fill = with_element!(element, |T| bytemuck::bytes_of(&T::from_literal(fill).unwrap_or(T::ZERO)).to_vec());
@@ -139,15 +144,13 @@ impl<'a> Assembly<'a> {
                 if level.above < number + 1 && begins > level.above && begins <= number + 1 {
                     return Err(PackError::Crowded { level: number, index: index() }.into());
                 }
-                if format.unique() && begins > number + 1 && begins <= level.above {
+                if level.unique && begins > number + 1 && begins <= level.above {
                     return Err(PackError::Repeated { level: number, index: index() }.into());
                 }
             }
             if begins <= level.prefix {
-                if coordinate as u64 > format.coordinates().maximum() {
-                    let mut maxima = vec![0; self.layout.depth()];
-                    maxima[number] = coordinate as u64;
-                    check_coordinate_width(self.layout, &maxima, number)?;
+                if coordinate as u64 > level.largest {
+                    check_coordinate_width(self.layout, coordinate as u64, number)?;
                 }
                 let Some(coordinates) = &mut level.coordinates else { continue };
                 match &mut level.positions {

@@ -112,7 +112,7 @@ impl<'a, K: Key> Build<'a, K> {
         if count as u64 > format.positions().maximum() {
             return Err(PackError::PositionWidth { level, format, count: count as u64 });
         }
-        check_coordinate_width(self.layout, self.maxima, level)?;
+        check_coordinate_width(self.layout, self.maxima[level], level)?;
         let positions = with_width!(format.positions(), |P| self.fill_positions::<P>(level, prefix)?);
         let coordinates = with_width!(format.coordinates(), |C| self.append_coordinates::<C>(level, prefix)?);
         self.place = Place { prefix, numbered: prefix, dense: Vec::new() };
@@ -131,7 +131,7 @@ impl<'a, K: Key> Build<'a, K> {
         if prefix < above && format.unique() && self.prefixes(prefix) < self.prefixes(above) {
             return Err(PackError::Repeated { level, index: self.second_entry(prefix, above) });
         }
-        check_coordinate_width(self.layout, self.maxima, level)?;
+        check_coordinate_width(self.layout, self.maxima[level], level)?;
         self.place.prefix = prefix.max(above);
         let coordinates = with_width!(format.coordinates(), |C| {
             if self.place.dense.is_empty() && self.prefixes(self.place.prefix) == self.count {
@@ -403,8 +403,8 @@ fn for_each_begin(begins: &[u16], prefix: usize, mut visit: impl FnMut(usize)) {
 }
 
 /// Whether a level's coordinates fit their width; where it fills up, the largest number of the type is no coordinate.
-pub(super) fn check_coordinate_width(layout: &Layout, maxima: &[u64], level: usize) -> Result<(), PackError> {
-    let (format, coordinate) = (layout.levels[level], maxima[level]);
+pub(super) fn check_coordinate_width(layout: &Layout, coordinate: u64, level: usize) -> Result<(), PackError> {
+    let format = layout.levels[level];
     let taken = u64::from(format.kind.has_vacancies());
     if coordinate > format.coordinates().maximum() - taken {
         return Err(PackError::CoordinateWidth { level, format, coordinate });

@@ -161,7 +161,7 @@ impl<K: Key> Grow<'_, K> {
     fn level<I: Index>(&self, level: usize, parents: Vec<Entries<I>>) -> Grown<I> {
         let kind = self.layout.levels[level].kind;
         if matches!(kind.told, Told::Stored | Told::First | Told::Ends) {
-            check_coordinate_width(self.layout, self.maxima, level)?;
+            check_coordinate_width(self.layout, self.maxima[level], level)?;
         }
         match (kind.children, kind.told) {
             (Children::Every, _) if kind.vacancies == Vacancies::Flagged => self.flagged_places(level, &parents),

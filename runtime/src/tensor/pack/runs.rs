@@ -18,7 +18,7 @@ use super::assemble::{Assembled, Assembly};
 use super::error::RunsError;
 use super::key::{Fields, Key, Wide};
 use super::sorted::Source;
-use super::{Duplicates, PackError, check_indices, is_built, radix};
+use super::{Duplicates, PackError, check_indices, follows, radix};
 use crate::fault;
 use crate::memory;
 use crate::progress::{Unit, Work};
@@ -90,14 +90,8 @@ impl Runs {
         memory: usize,
     ) -> Result<Self, RunsError> {
         let layout = Layout::new(format, shape).map_err(PackError::from)?;
-        if let Some(level) =
-            (!is_built(&layout)).then(|| layout.levels.iter().position(|level| !super::follows(level.kind)))
-        {
-            return Err(PackError::InMemoryAlone {
-                level: level.unwrap_or(0),
-                format: layout.levels[level.unwrap_or(0)],
-            }
-            .into());
+        if let Some(level) = layout.levels.iter().position(|format| !follows(format.kind)) {
+            return Err(PackError::InMemoryAlone { level, format: layout.levels[level] }.into());
         }
         fault::operation()?;
         let path = folder.join("runs");
