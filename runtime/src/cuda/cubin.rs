@@ -3,6 +3,7 @@
 use super::{Nvrtc, NvrtcError, Usage};
 use crate::execute::cache::Cache;
 use crate::execute::hash::Fnv128;
+use spc_compiler::backend::cuda::{self, Module};
 
 /// What a driver loads.
 pub(super) struct Cubin {
@@ -10,6 +11,15 @@ pub(super) struct Cubin {
     pub(super) image: Vec<u8>,
     /// What each function takes; nothing is known of what was found in the cache.
     pub(super) usage: Vec<Usage>,
+}
+
+/// Compiles a module for an architecture, as 90 of `sm_90`, into the cache on disk. Where that folder is brought to a machine that has such a
+/// device, no compiler is needed there, nor is its time taken; here no device is.
+///
+/// # Errors
+/// When NVRTC is not there or refuses the text.
+pub fn compile_ahead(module: &Module, architecture: u32) -> Result<(), NvrtcError> {
+    cubin(&cuda::text(module), &module.name, architecture).map(drop)
 }
 
 /// Compiles a text for an architecture, as 90 of `sm_90`.

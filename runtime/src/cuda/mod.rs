@@ -34,6 +34,7 @@ pub mod model;
 mod nvrtc;
 mod usage;
 
+pub use cubin::compile_ahead;
 pub use error::CudaError;
 pub use gpu::{Gpu, Stream};
 pub use nvrtc::{Compiled, Nvrtc, NvrtcError};

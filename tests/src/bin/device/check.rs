@@ -4,7 +4,7 @@ use crate::{Arguments, Table};
 use serde_json::{Value, json};
 use spc::cuda::Gpu;
 use spc::execute::Chain;
-use spc_compiler::backend::cuda::Options;
+use spc_compiler::backend::cuda::{self, Options};
 use spc_compiler::concrete::Target;
 use spc_compiler::schedule;
 use spc_tests::case::Case;
@@ -48,20 +48,50 @@ fn cases(only: Option<&str>) -> Vec<Fixed> {
 /// Bytes of shared memory in which tables have about 32 slots: rows that need more go another way.
 const TIGHT: u64 = 640;
 
+/// Each case runs with much room in shared memory and with little, as it is and in the deterministic mode.
+fn ways() -> [Options; 4] {
+    let way = |shared, deterministic| Options { shared, deterministic, ..Options::default() };
+    let much = Options::default().shared;
+    [way(much, false), way(much, true), way(TIGHT, false), way(TIGHT, true)]
+}
+
+/// Compiles what [`all`] runs for an architecture, and says whether all of it can be.
+pub(crate) fn prepare(arguments: &Arguments, table: Table) -> bool {
+    let cases = cases(arguments.case.as_deref());
+    let compile = |fixed: &Fixed| {
+        let ready = ready(fixed)?;
+        let kernels = ready.program.kernels.iter().flat_map(|compiled| ways().map(|options| (&compiled.kernel, options)));
+        for (kernel, options) in kernels {
+            let module = cuda::module(kernel, None, options).map_err(|refusal| refusal.what)?;
+            if !module.functions.is_empty() {
+                spc::cuda::compile_ahead(&module, arguments.architecture).map_err(|error| error.to_string())?;
+            }
+        }
+        Ok(())
+    };
+    let wrong = report::failures(&cases, |fixed| &fixed.case.name, compile);
+    table.line(&format!("{} cases for sm_{}: {} can't be compiled", cases.len(), arguments.architecture, wrong.len()));
+    wrong.iter().for_each(|line| table.line(line));
+    wrong.is_empty() && !cases.is_empty()
+}
+
+fn ready(fixed: &Fixed) -> Result<Ready, String> {
+    let options = schedule::Options { target: Target::Gpu, ..schedule::Options::default() };
+    Ready::fixed(&fixed.case, options, &fixed.extents).map_err(|stop| match stop {
+        Stop::Refused { message, .. } | Stop::Data(message) => message,
+    })
+}
+
 /// Whether a case is right, with much room in shared memory and with little, and in the deterministic mode gives the same bits twice.
 fn right(fixed: &Fixed, gpu: &Gpu) -> Result<(), String> {
-    let options = schedule::Options { target: Target::Gpu, ..schedule::Options::default() };
-    let ready = Ready::fixed(&fixed.case, options, &fixed.extents).map_err(|stop| match stop {
-        Stop::Refused { message, .. } | Stop::Data(message) => message,
-    })?;
-    for options in [Options::default(), Options { shared: TIGHT, ..Options::default() }] {
-        let of_way = |way: &str, error: String| format!("{way}, {} bytes of shared memory: {error}", options.shared);
-        let chain = |deterministic: bool| {
-            let gpu = gpu.clone().with_options(Options { deterministic, ..options });
-            Chain::on_gpu(&ready.program, &gpu).map_err(|error| error.to_string())
-        };
-        chain(false).and_then(|chain| ready.run(&chain)).map_err(|error| of_way("as it is", error))?;
-        chain(true).and_then(|chain| same_twice(&ready, &chain)).map_err(|error| of_way("deterministic", error))?;
+    let ready = ready(fixed)?;
+    for options in ways() {
+        let how = if options.deterministic { "deterministic" } else { "as it is" };
+        let of_way = |error: String| format!("{how}, {} bytes of shared memory: {error}", options.shared);
+        let chain = Chain::on_gpu(&ready.program, &gpu.clone().with_options(options));
+        let chain = chain.map_err(|error| of_way(error.to_string()))?;
+        let is_right = if options.deterministic { same_twice(&ready, &chain) } else { ready.run(&chain) };
+        is_right.map_err(of_way)?;
     }
     Ok(())
 }

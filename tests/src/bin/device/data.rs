@@ -3,6 +3,8 @@
 use crate::{Arguments, Result};
 use spc::tensor::{Coordinates, Indices};
 use spc::{generate, io};
+use std::collections::VecDeque;
+use std::thread;
 
 /// What a tensor stands for in the aims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,13 +19,33 @@ pub(crate) enum Kind {
     Tensor,
 }
 
-type Make = Box<dyn Fn() -> Result<Coordinates<f64>>>;
+type Make = Box<dyn Fn() -> Result<Coordinates<f64>> + Send + Sync>;
 
-/// A sparse operand with its name. It is made when it is needed: all at once would take tens of gigabytes.
+/// A sparse operand with its name. It is made when it is needed, see [`each_made`].
 pub(crate) struct Data {
     pub(crate) name: String,
     pub(crate) kind: Kind,
     pub(crate) make: Make,
+}
+
+/// How many are made while another is measured: a GPU that is lent should not wait, and all at once would take tens of gigabytes.
+const AHEAD: usize = 3;
+
+/// Makes all in turn, some ahead, for `work`.
+pub(crate) fn each_made(all: &[&Data], mut work: impl FnMut(&Data, Coordinates<f64>)) -> Result<()> {
+    thread::scope(|scope| {
+        let mut begun = VecDeque::new();
+        let mut rest = all.iter();
+        loop {
+            while begun.len() <= AHEAD
+                && let Some(&data) = rest.next()
+            {
+                begun.push_back((data, scope.spawn(|| (data.make)().map_err(|error| error.to_string()))));
+            }
+            let Some((data, made)) = begun.pop_front() else { return Ok(()) };
+            work(data, made.join().map_err(|_| format!("{}: no tensor was made", data.name))??);
+        }
+    })
 }
 
 /// Files, or generated tensors.
@@ -67,7 +89,7 @@ fn generated(nnz: usize) -> Vec<Data> {
     ]
 }
 
-fn data(name: &str, kind: Kind, make: impl Fn() -> Result<Coordinates<f64>> + 'static) -> Data {
+fn data(name: &str, kind: Kind, make: impl Fn() -> Result<Coordinates<f64>> + Send + Sync + 'static) -> Data {
     Data { name: name.to_owned(), kind, make: Box::new(make) }
 }
 

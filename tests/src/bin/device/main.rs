@@ -7,6 +7,7 @@
 //! device check sanitize           is the corpus right, also under NVIDIA's tools?
 //! device --nnz 100000             smaller inputs
 //! device --files a.mtx.gz,x.tns   tensors of one's own
+//! device prepare --architecture 90   machine code of all cases into the cache, without a GPU
 //! ```
 //!
 //! | what | file | it tells |
@@ -61,6 +62,9 @@ struct Arguments {
     /// Only cases of the corpus whose name contains this
     #[arg(long = "case", value_name = "TEXT")]
     case: Option<String>,
+    /// What `prepare` compiles for: 90 of sm_90
+    #[arg(long, value_name = "N", default_value = "90")]
+    architecture: u32,
     /// Which GPU, counted from 0
     #[arg(long, value_name = "N", default_value = "0")]
     device: usize,
@@ -78,6 +82,8 @@ enum What {
     Check,
     /// The same under compute-sanitizer
     Sanitize,
+    /// Nothing but to compile what `check` runs, where no GPU is: into the folder that `SPC_CACHE` names
+    Prepare,
 }
 
 type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
@@ -111,6 +117,9 @@ fn main() -> ExitCode {
 fn run(arguments: &Arguments) -> Result<bool> {
     let table = Table { is_beside: arguments.json };
     let does = |what: What| arguments.what.is_empty() || arguments.what.contains(&what);
+    if arguments.what.contains(&What::Prepare) {
+        return Ok(check::prepare(arguments, table));
+    }
     let gpu = Gpu::open(arguments.device)?;
     table.line(&format!("{} (sm_{})", gpu.name(), gpu.architecture()));
     let (mut all, mut is_right) = (json!({ "device": described(&gpu) }), true);

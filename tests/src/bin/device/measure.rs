@@ -86,9 +86,12 @@ pub(crate) fn all(arguments: &Arguments, gpu: &Gpu, table: Table) -> Result<(Val
         "tensor", "kernel", "ms", "of B", "of link", "G entries/s", "GFLOP/s", "cuSPARSE", "times"
     ));
     let (mut rows, mut failed) = (Vec::new(), Vec::new());
-    for data in data::all(arguments)? {
-        bench.rows(&data, &mut rows, &mut failed, table)?;
-    }
+    let asked = &arguments.kernels;
+    let is_asked = |kernel: &&Kernel| asked.is_empty() || asked.iter().any(|name| kernel.name.starts_with(name));
+    let kernels = |kind| KERNELS.iter().filter(|kernel| suits(kernel, kind)).filter(is_asked).collect::<Vec<_>>();
+    let all = data::all(arguments)?;
+    let measured: Vec<&Data> = all.iter().filter(|data| !kernels(data.kind).is_empty()).collect();
+    data::each_made(&measured, |data, entries| bench.rows(data, entries, &kernels(data.kind), (&mut rows, &mut failed), table))?;
     let is_right = rows.iter().all(|row| row.is_right) && failed.is_empty();
     let aims = aims::all(&rows, table);
     let rows: Vec<Value> = rows.iter().map(Row::json).collect();
@@ -98,14 +101,14 @@ pub(crate) fn all(arguments: &Arguments, gpu: &Gpu, table: Table) -> Result<(Val
 }
 
 impl Bench<'_> {
-    fn rows(&self, data: &Data, rows: &mut Vec<Row>, failed: &mut Vec<Value>, table: Table) -> Result<()> {
-        let asked = &self.arguments.kernels;
-        let is_asked = |kernel: &&Kernel| asked.is_empty() || asked.iter().any(|name| kernel.name.starts_with(name));
-        let kernels: Vec<&Kernel> = KERNELS.iter().filter(|kernel| suits(kernel, data.kind)).filter(is_asked).collect();
-        if kernels.is_empty() {
-            return Ok(());
-        }
-        let entries = (data.make)()?;
+    fn rows(
+        &self,
+        data: &Data,
+        entries: Coordinates<f64>,
+        kernels: &[&Kernel],
+        (rows, failed): (&mut Vec<Row>, &mut Vec<Value>),
+        table: Table,
+    ) {
         let (packed, results) = (Vec::new(), Vec::new());
         let mut subject = Subject { name: data.name.clone(), kind: data.kind, entries, packed, results };
         for kernel in kernels {
@@ -129,7 +132,6 @@ impl Bench<'_> {
                 }
             }
         }
-        Ok(())
     }
 
     /// One kernel on one tensor; in parts if so many are asked for.
