@@ -158,8 +158,20 @@ fn threads_have_several_elements_of_long_rows() -> Result<(), Skip> {
     Ok(())
 }
 
-/// From one element to rows of several warps, and at both sides of where one warp has them.
-const RANKS: [u64; 10] = [1, 5, 31, 32, 33, 64, 100, 129, 200, 300];
+/// From one element to rows of several warps, multiples of what a thread has and others.
+const RANKS: [u64; 12] = [1, 2, 5, 31, 32, 33, 48, 64, 100, 129, 200, 300];
+
+/// Whether threads have several elements of rows of so many, in each of [`corpus::LONG_ROWS`]: two neighbours of eight bytes; where rows
+/// are scattered four of them, which update whole sectors; where each entry updates its row several of a long one alone.
+const HAVE_SEVERAL: [fn(u64) -> bool; 7] = [
+    |rank| rank.is_multiple_of(2),
+    |rank| rank > 64,
+    |rank| rank.is_multiple_of(2),
+    |rank| rank.is_multiple_of(16),
+    |rank| rank.is_multiple_of(2),
+    |rank| rank.is_multiple_of(2),
+    |rank| rank.is_multiple_of(16),
+];
 
 fn the_call_says_how_many_elements_of_rows_threads_have() -> Result<(), Skip> {
     let options = schedule::Options { target: Target::Gpu, ..schedule::Options::default() };
@@ -178,7 +190,7 @@ fn the_call_says_how_many_elements_of_rows_threads_have() -> Result<(), Skip> {
     }
     let kernels: Vec<&Emulated> = all.iter().flat_map(|(_, _, modules)| modules).collect();
     let device = emulation::compile(&kernels)?;
-    for (text, ready, [fast, same]) in &all {
+    for ((text, ready, [fast, same]), have_several) in all.iter().zip(HAVE_SEVERAL) {
         for (rank, ready) in RANKS.into_iter().zip(ready) {
             device.launched();
             let result = ready.run(&emulation::chain(&ready.program, fast, &device));
@@ -186,7 +198,7 @@ fn the_call_says_how_many_elements_of_rows_threads_have() -> Result<(), Skip> {
             let launched = device.launched();
             let functions = fast.modules().iter().flat_map(|module| &module.functions);
             let has_strips = functions.filter(|f| f.has_strips()).any(|f| launched.contains(&f.name));
-            assert_eq!(has_strips, rank > 64, "{text}, r={rank}: {launched:?}");
+            assert_eq!(has_strips, have_several(rank), "{text}, r={rank}: {launched:?}");
             assert_eq!(differs(ready, same, &device), Ok(()), "{text}, r={rank}, deterministic");
         }
     }

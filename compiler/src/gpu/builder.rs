@@ -6,8 +6,8 @@ use super::rewrite::{SMALL, changed, declared, loaded, mentioned, replace_statem
 use super::{Options, Refusal};
 use crate::format::{Coordinate, IndexWidth};
 use crate::ir::{
-    ArrayElement, ArrayId, ArrayRole, Expr, Kernel, Parallel, ReduceOperator, Sharing, Statement, TensorId, Type,
-    VariableId,
+    ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Parallel, ReduceOperator, Sharing, Statement,
+    TensorId, Type, VariableId,
 };
 use crate::notation::Decision;
 use std::collections::{BTreeMap, BTreeSet};
@@ -301,4 +301,11 @@ pub(crate) fn constant(expr: &Expr) -> bool {
     let mut is_constant = true;
     expr.for_each(&mut |expr| is_constant &= !matches!(expr, Expr::Variable(_) | Expr::Load(..) | Expr::Search { .. }));
     is_constant
+}
+
+/// A part of a number, between two others.
+pub(crate) fn clamped(number: Expr, part: u64, least: u64, most: u64) -> Expr {
+    let even = Expr::binary(BinaryOperator::Divide, number, Expr::Index(part));
+    let upper = Expr::binary(BinaryOperator::Minimum, even, Expr::Index(most));
+    Expr::binary(BinaryOperator::Maximum, upper, Expr::Index(least))
 }

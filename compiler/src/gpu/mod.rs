@@ -29,11 +29,11 @@ mod print;
 pub(crate) mod rewrite;
 mod split;
 
-pub(crate) use builder::{Builder, Scratch, constant, private, take_scratch};
+pub(crate) use builder::{Builder, Scratch, clamped, constant, private, take_scratch};
 pub use parameters::Parameter;
 pub use plan::{
-    BLOCK, Function, Group, Lane, Lanes, Meet, Module, Owned, Places, SCAN_BLOCK, SCANNED, SORTED, Segments, Share,
-    Step, TEAM_BLOCK, Table, Teams, Threads, Tile, Total, WARP, WORKERS, constant_bytes,
+    BLOCK, Function, Group, Lane, Lanes, Meet, Module, Owned, Places, Rows, SCAN_BLOCK, SCANNED, SORTED, Segments,
+    Share, Step, TEAM_BLOCK, Table, Teams, Threads, Tile, Total, Vector, WARP, WORKERS, constant_bytes,
 };
 pub use print::plan_text;
 pub(crate) use print::readable;

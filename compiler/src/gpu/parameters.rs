@@ -19,6 +19,8 @@ pub enum Parameter {
     End,
     /// How many lanes of a team share the inner of two nested loops: a power of two.
     Inner,
+    /// One of [`Function::masks`], by its number: the host computes it once.
+    Mask(usize),
     /// An array.
     Array {
         /// Which.
@@ -38,13 +40,26 @@ impl Function {
         let has_workers = self.places().is_some_and(|places| places.workers.is_some());
         let workers = has_workers.then_some(Parameter::Workers);
         let teams = [Parameter::First, Parameter::End, Parameter::Inner].into_iter().filter(|_| self.teams().is_some());
-        dimensions.chain(lengths).chain(workers).chain(teams).chain(arrays).collect()
+        let masks = (0..self.masks().len()).map(Parameter::Mask);
+        dimensions.chain(lengths).chain(workers).chain(teams).chain(masks).chain(arrays).collect()
+    }
+
+    /// The masks of interleaved bits that it asks for and the host knows: those of extents alone.
+    pub fn masks(&self) -> Vec<Expr> {
+        let mut masks: Vec<Expr> = Vec::new();
+        self.for_each_expr(&mut |expr| {
+            if is_known_mask(expr) && !masks.contains(expr) {
+                masks.push(expr.clone());
+            }
+        });
+        masks
     }
 
     /// The arrays that it touches and has not made itself, each with whether it writes it.
     pub fn arrays(&self) -> Vec<(ArrayId, bool)> {
         let mut touched = Touched::default();
         self.for_each_expr(&mut |expr| touched.read(expr));
+        touched.read.extend(self.segments().and_then(|segments| segments.rows).map(|rows| rows.positions));
         for statement in &self.body {
             statement.for_each(&mut |statement| touched.statement(statement));
         }
@@ -61,6 +76,7 @@ impl Function {
     /// The arrays whose lengths it asks for.
     pub fn lengths(&self) -> Vec<ArrayId> {
         let mut lengths: BTreeSet<ArrayId> = self.tiles.iter().map(|tile| tile.array).collect();
+        lengths.extend(self.segments().and_then(|segments| segments.rows).map(|rows| rows.positions));
         self.for_each_expr(&mut |expr| {
             if let Expr::Length(array) = expr {
                 lengths.insert(*array);
@@ -83,25 +99,41 @@ impl Function {
     /// The dimensions whose sizes it asks for.
     pub fn dimensions(&self) -> Vec<DimensionId> {
         let mut dimensions = BTreeSet::new();
-        self.for_each_expr(&mut |expr| {
-            if let Expr::Dimension(dimension) = expr {
-                dimensions.insert(*dimension);
-            }
-        });
+        self.for_each_own_expr(&mut |expr| add_dimensions(expr, &mut dimensions));
         dimensions.into_iter().collect()
     }
 
     /// Calls `visit` on every expression and all in it.
     fn for_each_expr(&self, visit: &mut dyn FnMut(&Expr)) {
+        self.for_each_own_expr(&mut |expr| expr.for_each(visit));
+    }
+
+    /// Calls `visit` on every expression, not on what is in it.
+    fn for_each_own_expr(&self, visit: &mut dyn FnMut(&Expr)) {
         if let Some(places) = self.places() {
             let lane = places.row().into_iter().map(|lane| &lane.extent);
             let share = places.share.iter().map(|share| &share.value);
             let range = [&places.begin, &places.end].into_iter();
-            range.chain(lane).chain(share).for_each(|expr| expr.for_each(visit));
+            range.chain(lane).chain(share).for_each(&mut *visit);
         }
         for statement in &self.body {
-            statement.for_each(&mut |statement| statement.for_each_expr(&mut |expr| expr.for_each(visit)));
+            statement.for_each(&mut |statement| statement.for_each_expr(visit));
         }
+    }
+}
+
+/// Whether an expression is a mask of extents.
+pub(crate) fn is_known_mask(expr: &Expr) -> bool {
+    let is_extent = |extent: &Expr| matches!(extent, Expr::Dimension(_) | Expr::Index(_));
+    matches!(expr, Expr::Mask { extents, .. } if extents.iter().all(is_extent))
+}
+
+/// The dimensions of an expression, but for those of masks that the host computes.
+fn add_dimensions(expr: &Expr, dimensions: &mut BTreeSet<DimensionId>) {
+    match expr {
+        Expr::Dimension(dimension) => _ = dimensions.insert(*dimension),
+        expr if is_known_mask(expr) => {}
+        expr => expr.for_each_child(&mut |child| add_dimensions(child, dimensions)),
     }
 }
 

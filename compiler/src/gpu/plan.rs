@@ -203,6 +203,17 @@ pub struct Segments {
     pub element: VariableId,
     /// What is added.
     pub value: VariableId,
+    /// The rows that the places are entries of, where the body asks for that of a place.
+    pub rows: Option<Rows>,
+}
+
+/// Rows of entries. A warp finds the first of its share by a search, and those of its lanes by the ends of the next rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rows {
+    /// Where each begins.
+    pub positions: ArrayId,
+    /// The row of a place.
+    pub row: VariableId,
 }
 
 /// A group of lanes of a warp: all of them run the body, but each takes only every `width`-th iteration of a loop that is marked
@@ -214,6 +225,10 @@ pub struct Group {
     pub lane: VariableId,
     /// How many lanes the group has: a power of two, at most [`WARP`].
     pub width: VariableId,
+    /// Of a loop over a row that lies in memory, a lane takes neighbours at a time: the first of them.
+    pub first: VariableId,
+    /// Which of them a lane is at.
+    pub strip: VariableId,
 }
 
 /// The elements of a row, one for a thread.
@@ -229,6 +244,20 @@ pub struct Lane {
     pub row: Expr,
     /// Whether threads beyond the last have nothing to do. Else the body tells them apart.
     pub ends: bool,
+    /// What a thread has, where that is neighbouring elements.
+    pub vector: Option<Vector>,
+}
+
+/// Neighbouring elements of a row, all of which a thread has, and which move as one: a loop of the body goes over them. The number of a row's
+/// elements is a multiple of theirs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Vector {
+    /// The counter of the loop.
+    pub counter: VariableId,
+    /// The first element.
+    pub first: VariableId,
+    /// How many there are.
+    pub count: u64,
 }
 
 /// What the host does. Its expressions are over dimensions, lengths of arrays, and elements of arrays.
@@ -325,6 +354,18 @@ pub enum Step {
         /// Its new length.
         length: Expr,
     },
+}
+
+/// The bytes that a thread moves by one instruction at most.
+const VECTOR_BYTES: u64 = 16;
+
+/// A thread has at most so many elements of a row.
+pub(crate) const STRIPS: u64 = 4;
+
+/// How many elements a thread has that move as one, of so many bytes each: none where one alone is as wide as that.
+pub(crate) fn vector_of(bytes: u64) -> Option<u64> {
+    let count = (VECTOR_BYTES / bytes).min(STRIPS);
+    (count > 1).then_some(count)
 }
 
 /// The threads of a block of teams.

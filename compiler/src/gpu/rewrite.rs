@@ -1,6 +1,6 @@
 //! Small rewritings of loops that the stages of this target share.
 
-use crate::ir::{ArrayId, Expr, Kernel, ReduceOperator, Statement, VariableId};
+use crate::ir::{ArrayId, BinaryOperator, Expr, Kernel, ReduceOperator, Statement, VariableId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Arrays of at most so many elements are a thread's own: registers, where all indices are known.
@@ -223,6 +223,25 @@ pub(crate) fn is_of_one_thread(statement: &Statement) -> bool {
         | Statement::If(..)
         | Statement::View { mutable: false, .. } => true,
         Statement::Allocate { length: Expr::Index(length), .. } => *length <= SMALL,
+        _ => false,
+    }
+}
+
+/// Whether an index is that of an element of a row: of the first, or of one behind a multiple of a row's elements.
+pub(crate) fn is_of_row(index: &Expr, element: VariableId, extent: &Expr) -> bool {
+    let is_element = |expr: &Expr| *expr == Expr::Variable(element);
+    match index {
+        Expr::Binary(BinaryOperator::Add, row, place) => is_element(place) && is_multiple(row, extent),
+        index => is_element(index),
+    }
+}
+
+/// Whether an expression is a multiple of an extent, whatever its variables are.
+pub(crate) fn is_multiple(expr: &Expr, extent: &Expr) -> bool {
+    match expr {
+        Expr::Index(0) => true,
+        Expr::Binary(BinaryOperator::Multiply, left, right) => **left == *extent || **right == *extent,
+        Expr::Binary(BinaryOperator::Add, left, right) => is_multiple(left, extent) && is_multiple(right, extent),
         _ => false,
     }
 }

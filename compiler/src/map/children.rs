@@ -1,4 +1,4 @@
-//! The loop over the children of places, where a chunk does nothing but run through them.
+//! The loop over the children of places, where a chunk does nothing but run through them, with what it has for itself meanwhile.
 
 use super::warp_per_row::is_injective;
 use crate::gpu::rewrite::{allocated, substituted};
@@ -14,8 +14,12 @@ use std::collections::{BTreeMap, BTreeSet};
 ///         y[p] = 2 * x[p]                           y[p] = 2 * x[p]
 /// ```
 pub(super) fn descended(builder: &mut Builder, parallel: &Parallel) -> Option<Parallel> {
-    let is_comment = |statement: &&Statement| matches!(statement, Statement::Comment(_));
-    let rest: Vec<&Statement> = parallel.body.iter().filter(|statement| !is_comment(statement)).collect();
+    let is_made = |statement: &&Statement| match statement {
+        Statement::Comment(_) => true,
+        Statement::Allocate { length, .. } => ![parallel.low, parallel.high].iter().any(|own| length.uses(*own)),
+        _ => false,
+    };
+    let rest: Vec<&Statement> = parallel.body.iter().filter(|statement| !is_made(statement)).collect();
     let [Statement::For { variable, begin, end, body, vector }] = rest[..] else { return None };
     let at = |place: Expr| substituted(begin.clone(), &BTreeMap::from([(parallel.low, place)]));
     let is_chunk = *begin == Expr::Variable(parallel.low) || !begin.uses(parallel.low);
@@ -45,7 +49,7 @@ pub(super) fn descended(builder: &mut Builder, parallel: &Parallel) -> Option<Pa
     }
     let kernel = &mut builder.module.kernel;
     let (low, high) = (kernel.declare_index("low"), kernel.declare_index("high"));
-    let comments = parallel.body.iter().filter(is_comment).cloned();
+    let made = parallel.body.iter().filter(is_made).cloned();
     let inner = Statement::For {
         variable: *variable,
         begin: Expr::Variable(low),
@@ -61,7 +65,7 @@ pub(super) fn descended(builder: &mut Builder, parallel: &Parallel) -> Option<Pa
         (!before.uses(work.place) && before != Expr::Variable(place)).then_some(Work { place, before, is_all: false })
     });
     let (begin, end) = (at(parallel.begin.clone()), at(parallel.end.clone()));
-    let body = comments.chain([inner]).collect();
+    let body = made.chain([inner]).collect();
     Some(Parallel {
         work,
         sharing: parallel.sharing.clone(),

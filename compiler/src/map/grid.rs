@@ -1,5 +1,6 @@
 //! Launches of a body over a grid of places: a thread for each place, a group of them, or one for each place and element of a row.
 
+use super::lanes::Scatter;
 use super::once::once;
 use super::privatized::{Copied, Copies};
 use super::work_item::Team;
@@ -88,11 +89,12 @@ impl Builder {
     ) -> Result<Vec<Copies>, Refusal> {
         let mut places = grid.places.clone();
         let mut body = body;
-        self.decide_team(&team, places.place);
-        self.decide_meetings(grid);
+        let scatters = grid.scatters(&body);
+        self.decide_team(&team, places.place, scatters);
+        self.decide_meetings(grid, &team);
         let worker = self.module.kernel.declare_index("worker");
         let copies = self.copies(&grid.copied, worker, &mut body);
-        let mut all = self.mapped(&team, body, lanes, what);
+        let mut all = self.mapped(&team, body, lanes, scatters, what);
         let mut scratch = Vec::new();
         for (_, mapped) in &mut all {
             let kernel = &mut self.module.kernel;
@@ -155,12 +157,15 @@ impl Builder {
 
 impl Builder {
     /// Says where threads meet.
-    fn decide_meetings(&mut self, grid: &Grid) {
+    fn decide_meetings(&mut self, grid: &Grid, team: &Team) {
         for &array in &grid.atomic {
             let name = self.module.kernel.array(array).name.clone();
             if grid.owned.iter().any(|owned| owned.array == array) {
                 let why = "others may add to these; all segments between them are the share's own";
                 self.decide(format!("the first and the last segment of {name} in a share are updated atomically"), why);
+            } else if matches!(team, Team::Segments(_)) {
+                let why = "the warps before and behind it may have more of it";
+                self.decide(format!("a warp adds what it has of an element of {name} by one atomic operation"), why);
             } else {
                 let why = "they may meet in any element; where a format has the indices of the result outermost, \
                            as a csf with that mode first, each place owns its rows";
@@ -204,6 +209,29 @@ impl Grid {
         Self { places, count, atomic: BTreeSet::new(), owned, copied, totals, kept: BTreeSet::new() }
     }
 
+    /// Where a body adds to elements that others add to as well, other than at the ends of shares.
+    fn scatters(&self, body: &[Statement]) -> Scatter {
+        let is_shared =
+            |array: &ArrayId| self.atomic.contains(array) && self.owned.iter().all(|owned| owned.array != *array);
+        let adds = |statement: &Statement| matches!(statement, Statement::Reduce(array, ..) if is_shared(array));
+        let is_loop = |statement: &Statement| matches!(statement, Statement::For { vector: false, .. });
+        let mut scatter = Scatter::Nowhere;
+        body.iter().for_each(|statement| {
+            statement.for_each(&mut |statement| {
+                if adds(statement) {
+                    scatter = scatter.max(Scatter::Rows);
+                }
+                if is_loop(statement) {
+                    let inside = || statement.blocks().into_iter().flatten();
+                    if any(inside(), &adds) && !any(inside(), &is_loop) {
+                        scatter = Scatter::Entries;
+                    }
+                }
+            });
+        });
+        scatter
+    }
+
     /// How many places, or shares of them, there are.
     pub(super) fn tasks(&self) -> Expr {
         match &self.places.share {
@@ -211,6 +239,13 @@ impl Grid {
             None => self.count.clone(),
         }
     }
+}
+
+/// Whether some statement, or one in it, is such.
+fn any<'s>(statements: impl Iterator<Item = &'s Statement>, is: &dyn Fn(&Statement) -> bool) -> bool {
+    let mut found = false;
+    statements.for_each(|statement| statement.for_each(&mut |statement| found |= is(statement)));
+    found
 }
 
 /// What a chunk makes before the only loop over its places. Results do not depend on where chunks begin, so each place leaves all as

@@ -9,18 +9,30 @@
 //!     a[i * R + r] = t[r]
 //! ```
 //!
-//! Of a row that is longer than a warp, each thread has several elements, so many threads apart (Phipps and Kolda, Software for
-//! sparse tensor decomposition on emerging computing architectures, 2019, section 4.3): what a place reads besides the row, and the
-//! ways to it, are for all of them.
+//! What a place reads besides the row, and the ways to it, are for all elements of a thread, and most of its instructions are for these. So
+//! a thread has several neighbours, which it loads and stores by one instruction, where the number of elements is a multiple: a warp then
+//! works at several places, each with a few of its lanes.
+//!
+//! ```text
+//! if r_extent % 4 < 1                              let first = thread * 4
+//!     launch with 4 neighbours a thread            for p in pos[i]..pos[i + 1]
+//! else                                                 for strip in 0..4
+//!     launch with one element                              let r = first + strip
+//!                                                          t[strip] += x[p] * c[crd[p] * r_extent + r]
+//! ```
+//!
+//! Threads of several places add to one element by atomic operations, which the cache does for neighbouring lanes together: there a
+//! thread has elements that lie so many threads apart (Phipps and Kolda, Software for sparse tensor decomposition on emerging computing
+//! architectures, 2019, section 4.3).
 //!
 //! ```text
 //! for p in pos[i]..pos[i + 1]                      for p in pos[i]..pos[i + 1]
 //!     for r in 0..256 vector                           for strip in 0..4
-//!         t[r] += x[p] * c[crd[p] * 256 + r]               let r = thread + strip * 64
-//!                                                          t[strip] += x[p] * c[crd[p] * 256 + r]
+//!         a[k * 256 + r] += x[p] * c[crd[p] * 256 + r]     let r = thread + strip * 64
+//!                                                          a[k * 256 + r] += x[p] * c[crd[p] * 256 + r]
 //! ```
 //!
-//! Where only the call knows how long rows are, there is a function for either, between which the host chooses. That for long rows
+//! Where neighbours of a row are none in some array, and only the call knows how long rows are, there is a function for long ones, which
 //! gives each warp a part of the row: four strips of as many elements as a warp has lanes, of which there are fewer at the row's end.
 //!
 //! ```text
@@ -29,15 +41,15 @@
 //! else                                                 for strip in 0..4
 //!     launch with one                                      let r = first + strip * 32
 //!                                                          if r < r_extent
-//!                                                              t[strip] += x[p] * c[crd[p] * r_extent + r]
+//!                                                              a[k * r_extent + r] += x[p] * c[crd[p] * r_extent + r]
 //! ```
 //!
 //! What stands outside of vector loops is done by every thread of a row where it is about variables, and by that of the first
 //! element where it writes memory.
 
-use super::register_values::Strips;
-use crate::gpu::plan::{Lane, WARP};
-use crate::gpu::rewrite::substitute;
+use super::register_values::{Strips, scattered};
+use crate::gpu::plan::{Lane, STRIPS, Vector, WARP, bytes, vector_of};
+use crate::gpu::rewrite::{is_multiple, is_of_row, substitute};
 use crate::ir::{ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Size, Statement, VariableId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,7 +64,7 @@ pub(super) fn distribute(
     let variable = kernel.declare_index(name);
     let element = if strips.is_some() { kernel.declare_index(&row.name) } else { variable };
     let counter = strips.is_some().then(|| kernel.declare_index("strip"));
-    let is_part = strips.as_ref().is_some_and(Strips::is_part);
+    let is_part = strips.as_ref().is_some_and(|strips| strips.is_part() || strips.is_vector());
     let first = if is_part { kernel.declare_index("first") } else { variable };
     let registers: BTreeMap<ArrayId, Register> = row
         .registers
@@ -67,7 +79,9 @@ pub(super) fn distribute(
         })
         .collect();
     let extent = strips.as_ref().map_or_else(|| row.extent.clone(), |strips| strips.threads.clone());
-    let lane = Lane { variable, extent, element, row: row.extent.clone(), ends: !row.writes_outside };
+    let count = strips.as_ref().filter(|strips| strips.is_vector()).map(|strips| strips.count);
+    let vector = count.zip(counter).map(|(count, counter)| Vector { counter, first, count });
+    let lane = Lane { variable, extent, element, row: row.extent.clone(), ends: !row.writes_outside, vector };
     let strips = strips.zip(counter).map(|(strips, counter)| Stripped { strips, counter, first });
     let begin = strips.as_ref().filter(|_| is_part).map(|of| Statement::Let(first, of.strips.first(variable)));
     let distribution = Distribution { row, lane: &lane, strips, registers };
@@ -113,17 +127,31 @@ pub(super) struct Row {
     writes_outside: bool,
     /// Whether a place reads inputs besides the row, each thread for itself.
     is_shared: bool,
+    /// The bytes of the widest element of memory that a thread reads or writes of its row, where neighbours are neighbours in all of it.
+    width: Option<u64>,
+}
+
+/// Where threads of several places add to one element of a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Scatter {
+    /// Nowhere, or at the ends of shares alone.
+    Nowhere,
+    /// Where something was summed, or something else is done for all of a thread's elements.
+    Rows,
+    /// For each entry of a loop: what is updated is what takes the time, and many of several places at a time would wait for one
+    /// another.
+    Entries,
 }
 
 /// How many elements the threads of a row have.
 pub(super) enum Elements {
     /// One or several, whatever the row.
     Known(Option<Strips>),
-    /// Several where a row is long, else one.
+    /// Several where a condition holds, else one.
     Either {
-        /// Where it is.
-        is_long: Expr,
-        /// What a thread has of long rows.
+        /// Where it does.
+        condition: Expr,
+        /// What a thread has there.
         strips: Strips,
     },
 }
@@ -168,15 +196,13 @@ impl Row {
             writes_outside: !written_outside.is_empty(),
             is_shared: read_outside.iter().any(is_input),
             own: others,
+            width: seen.width(kernel, &extent),
             extent,
         })
     }
 
     /// How many elements of it a thread has.
-    pub(super) fn elements(&self, kernel: &Kernel) -> Elements {
-        if !self.is_shared {
-            return Elements::Known(None);
-        }
+    pub(super) fn elements(&self, kernel: &Kernel, scatters: Scatter) -> Elements {
         let extent = match self.extent {
             Expr::Index(extent) => Some(extent),
             Expr::Dimension(id) => match kernel.dimension(id).size {
@@ -185,12 +211,30 @@ impl Row {
             },
             _ => return Elements::Known(None),
         };
-        match extent {
-            Some(extent) => Elements::Known(Strips::of(extent)),
-            None => {
-                let is_long = Expr::Index(LONG).less(self.extent.clone());
-                Elements::Either { is_long, strips: Strips::parts(&self.extent) }
+        // The number of elements of a thread, and of how many a row has to have a multiple.
+        let several = match (self.width, scatters) {
+            (None, _) | (_, Scatter::Entries) => None,
+            (Some(bytes), Scatter::Rows) => Some((STRIPS, scattered(bytes))),
+            (Some(bytes), Scatter::Nowhere) => vector_of(bytes).map(|count| (count, count)),
+        };
+        let strips = |count| match scatters {
+            Scatter::Nowhere => Strips::vector(&self.extent, count),
+            Scatter::Rows | Scatter::Entries => Strips::apart(&self.extent, count),
+        };
+        match (extent, several) {
+            (Some(extent), Some((count, multiple))) if extent.is_multiple_of(multiple) => {
+                Elements::Known(Some(strips(count)))
             }
+            (None, Some((count, multiple))) => {
+                let rest = Expr::binary(BinaryOperator::Remainder, self.extent.clone(), Expr::Index(multiple));
+                Elements::Either { condition: rest.less(Expr::Index(1)), strips: strips(count) }
+            }
+            _ if !self.is_shared => Elements::Known(None),
+            (Some(extent), _) => Elements::Known(Strips::of(extent)),
+            (None, None) => Elements::Either {
+                condition: Expr::Index(LONG).less(self.extent.clone()),
+                strips: Strips::parts(&self.extent),
+            },
         }
     }
 
@@ -213,15 +257,6 @@ impl Row {
     }
 }
 
-fn is_multiple(expr: &Expr, extent: &Expr) -> bool {
-    match expr {
-        Expr::Index(0) => true,
-        Expr::Binary(BinaryOperator::Multiply, left, right) => **left == *extent || **right == *extent,
-        Expr::Binary(BinaryOperator::Add, left, right) => is_multiple(left, extent) && is_multiple(right, extent),
-        _ => false,
-    }
-}
-
 /// What a body does, inside of vector loops and outside.
 #[derive(Default)]
 struct Seen {
@@ -236,9 +271,25 @@ struct Seen {
     read_outside: BTreeSet<ArrayId>,
     written_inside: BTreeSet<ArrayId>,
     written_outside: BTreeSet<ArrayId>,
+    /// What vector loops touch, by indices over their counters.
+    inside: Vec<(ArrayId, Expr, VariableId)>,
 }
 
 impl Seen {
+    /// See [`Row::width`].
+    fn width(&self, kernel: &Kernel, extent: &Expr) -> Option<u64> {
+        let outer = |array: &ArrayId| self.allocated.iter().all(|(own, _)| own != array);
+        let touched = self.inside.iter().filter(|(array, index, counter)| outer(array) && index.uses(*counter));
+        let mut widest = None;
+        for (array, index, counter) in touched {
+            if !is_of_row(index, *counter, extent) {
+                return None;
+            }
+            widest = widest.max(Some(bytes(kernel, *array)));
+        }
+        widest
+    }
+
     fn block(&mut self, block: &[Statement], vector: Option<VariableId>) {
         for statement in block {
             self.statement(statement, vector);
@@ -300,6 +351,7 @@ impl Seen {
         if vector.is_none_or(|own| *index != Expr::Variable(own)) {
             self.elsewhere.insert(array);
         }
+        self.inside.extend(vector.map(|own| (array, index.clone(), own)));
     }
 
     fn read(&mut self, array: ArrayId, vector: Option<VariableId>) {
@@ -366,7 +418,7 @@ impl Distribution<'_> {
     fn elements(&self, body: Vec<Statement>) -> Vec<Statement> {
         let Some(Stripped { strips, counter, first }) = &self.strips else { return body };
         let element = Expr::Variable(self.lane.element);
-        let before = self.strip().times(Expr::Index(strips.step));
+        let before = self.strip().times(strips.step.clone());
         let own = Statement::Let(self.lane.element, Expr::Variable(*first).plus(before));
         let body = match strips.are_full {
             true => body,

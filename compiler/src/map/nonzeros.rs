@@ -23,10 +23,9 @@ use super::strategy::{Emit, Loop, Refused, Strategy};
 use super::warp_per_row::Iterations;
 use super::work_item::{Mapped, Team};
 use crate::format::IndexWidth;
-use crate::gpu::Builder;
-use crate::gpu::Refusal;
 use crate::gpu::plan::{BLOCK, Function, Meet, Places, Share, Step, Threads, Total};
 use crate::gpu::rewrite::substituted;
+use crate::gpu::{Builder, Refusal, clamped};
 use crate::ir::{
     ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Parallel, ReduceOperator, Statement, Type, VariableId,
 };
@@ -39,7 +38,7 @@ const SHARES: u64 = 1 << 13;
 const SMALLEST: u64 = 32;
 
 /// The most entries of a share: more would leave the last ones alone on the device.
-pub(super) const LARGEST: u64 = 256;
+pub(super) const LARGEST: u64 = 128;
 
 /// A place of so many entries is not long, for a group of lanes and for a thread.
 const LONG: (u64, u64) = (256, 64);
@@ -78,7 +77,11 @@ impl Builder {
             is_grouped = matches!(team, Team::Group(_, Some(Iterations::Elements(_))));
             Ok(())
         })?;
-        let over_shares = self.branch(|builder| builder.shares(uneven, Some(&rows)))?;
+        let scan = self.rows_scan(uneven);
+        let over_shares = self.branch(|builder| match scan {
+            Some(scan) => builder.launch_rows(scan),
+            None => builder.shares(uneven, Some(&rows)),
+        })?;
         let in_shares = over_shares.clone();
         let plain = self.branch(|builder| {
             let Some(condition) = builder.measured(even, is_grouped)? else {
@@ -231,13 +234,6 @@ struct Cut {
 /// The number of entries of a share.
 fn grain(count: &Expr) -> Expr {
     clamped(count.clone(), SHARES, SMALLEST, LARGEST)
-}
-
-/// A part of a number, between two others.
-pub(super) fn clamped(number: Expr, part: u64, least: u64, most: u64) -> Expr {
-    let even = Expr::binary(BinaryOperator::Divide, number, Expr::Index(part));
-    let upper = Expr::binary(BinaryOperator::Minimum, even, Expr::Index(most));
-    Expr::binary(BinaryOperator::Maximum, upper, Expr::Index(least))
 }
 
 /// A statement with variables in place of searches whose results they have.

@@ -176,7 +176,12 @@ fn updates(function: &Function, places: &Expr, lanes: Option<&Expr>) -> Expr {
     let row = of.and_then(|places| places.row()).map(|lane| &lane.row);
     let is_row = row.is_some();
     let has_share = of.is_some_and(|places| places.share.is_some());
-    match row.or(lanes) {
+    // A lane of a group has several iterations.
+    let iterations = lanes.map(|lanes| match lanes {
+        Expr::Binary(BinaryOperator::Divide, iterations, _) if of.is_some_and(|of| of.group().is_some()) => iterations,
+        lanes => lanes,
+    });
+    match row.or(iterations) {
         // All of them for each place are all.
         Some(Expr::Binary(BinaryOperator::Divide, all, each)) if !has_share && **each == *places => (**all).clone(),
         Some(lanes) if is_row || !has_share => places.clone().times(lanes.clone()),

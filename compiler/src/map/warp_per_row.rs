@@ -74,7 +74,8 @@ pub(super) fn distribute(kernel: &mut Kernel, body: &[Statement], atomic: &BTree
     if taken == 0 || grouping.written.keys().any(meets) {
         return None;
     }
-    Some(Grouped { body, group: Group { lane, width }, iterations })
+    let (first, strip) = (kernel.declare_index("first"), kernel.declare_index("strip"));
+    Some(Grouped { body, group: Group { lane, width, first, strip }, iterations })
 }
 
 /// Whether a loop goes through the entries of a row that lie a stride apart: beside them are those of the next places, whose

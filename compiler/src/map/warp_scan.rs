@@ -7,21 +7,36 @@
 //! y[i] += x[p] * c[k]                element = i
 //!                                    value = x[p] * c[k]
 //! ```
+//!
+//! Where rows of entries are summed, and are uneven, the entries are such places: a warp finds the rows of its lanes together.
+//!
+//! ```text
+//! for i in first..end                i: how many rows have ended
+//!     let t = 0                      element = i
+//!     for p in pos[i]..pos[i + 1]    value = x[p] * c[crd[p]]
+//!         t += x[p] * c[crd[p]]
+//!     y[i] += t
+//! ```
 
-use super::grid::is_segmented;
-use super::nonzeros::{LARGEST, clamped};
+use super::grid::{Grid, is_segmented};
 use super::strategy::{Emit, Loop, Refused, Strategy};
 use super::work_item::Team;
-use crate::gpu::Builder;
-use crate::gpu::plan::{Segments, Share, WARP};
-use crate::gpu::rewrite::{allocated, loaded, replace_statements};
-use crate::ir::{ArrayElement, ArrayId, Expr, Kernel, Sharing, Statement, Type};
+use crate::gpu::plan::{Places, Rows, Segments, Share, WARP};
+use crate::gpu::rewrite::{allocated, declared, loaded, mentioned, replace_statements};
+use crate::gpu::{Builder, Refusal, clamped};
+use crate::ir::{ArrayElement, ArrayId, BinaryOperator, Expr, Kernel, Parallel, Sharing, Statement, Type, VariableId};
 
 /// A warp scan of segments.
 pub(super) struct WarpScan;
 
+/// The most steps of a warp in a share: more would leave the last ones alone on the device.
+const STEPS: u64 = 8;
+
 /// Shares of a warp are as large as it takes to have so many of its steps.
 const WARP_SHARES: u64 = 1 << 19;
+
+/// The same where a share has to find its rows, which takes as long as some steps.
+const SEARCHED_SHARES: u64 = 1 << 18;
 
 impl Strategy for WarpScan {
     fn name(&self) -> &'static str {
@@ -44,7 +59,7 @@ impl Strategy for WarpScan {
         let kernel = &mut builder.module.kernel;
         let (body, segments) = distribute(kernel, &body, array).ok_or(Refused::AddsMore)?;
         let size = kernel.declare_index("size");
-        let steps = clamped(grid.count.clone(), WARP_SHARES, 1, LARGEST / WARP);
+        let steps = clamped(grid.count.clone(), WARP_SHARES, 1, STEPS);
         grid.places.share = Some(Share { size, value: steps.times(Expr::Index(WARP)) });
         Ok(Box::new(move |builder| {
             builder.in_tiles(node, |builder| {
@@ -79,7 +94,116 @@ fn distribute(kernel: &mut Kernel, body: &[Statement], array: ArrayId) -> Option
         }
         other => vec![other],
     });
-    Some((body, Segments { array, operator, element: place, value }))
+    Some((body, Segments { array, operator, element: place, value, rows: None }))
+}
+
+/// A warp segmented scan over the entries of rows.
+pub(super) struct RowsScan {
+    grid: Grid,
+    segments: Segments,
+    body: Vec<Statement>,
+}
+
+impl Builder {
+    /// The scan of a partition of entries, where each entry adds one term to one element, which follows from its row.
+    pub(super) fn rows_scan(&mut self, entries: &Parallel) -> Option<RowsScan> {
+        let [(array, Sharing::Segmented { length: Expr::Index(1), .. })] = entries.sharing[..] else { return None };
+        let (copied, atomic) = self.updated(entries);
+        if !copied.is_empty() || self.has_ordered_segments(entries) {
+            return None;
+        }
+        let of = EntriesOfRows::of(entries, array)?;
+        let (begin, end) = (self.on_host(&entries.begin), self.on_host(&entries.end));
+        let rows = Rows { positions: of.positions, row: of.row };
+        let body = of.body(entries, array)?;
+        let kernel = &mut self.module.kernel;
+        let (body, segments) = distribute(kernel, &body, array)?;
+        let count = end.clone().minus(begin.clone());
+        let steps = clamped(count.clone(), SEARCHED_SHARES, 1, STEPS);
+        let share = Some(Share { size: kernel.declare_index("size"), value: steps.times(Expr::Index(WARP)) });
+        let places = Places { place: of.entry, begin, end, worker: None, workers: None, share, lanes: None };
+        let grid = Grid { atomic, ..Grid::of_places(places, count) };
+        Some(RowsScan { grid, segments: Segments { rows: Some(rows), ..segments }, body })
+    }
+
+    /// Launches it.
+    pub(super) fn launch_rows(&mut self, scan: RowsScan) -> Result<(), Refusal> {
+        let RowsScan { grid, segments, body } = scan;
+        self.launch(&grid, Team::Segments(segments), body, Some(Expr::Index(WARP)), "for equal shares of entries")
+    }
+}
+
+/// The loop over the entries of a row, in loops over rows.
+struct EntriesOfRows<'a> {
+    positions: ArrayId,
+    row: VariableId,
+    entry: VariableId,
+    /// What the loop over rows does: a sum is begun, entries are added, the sum is added to an element.
+    of_row: &'a [Statement],
+}
+
+impl<'a> EntriesOfRows<'a> {
+    /// The innermost loops of a share.
+    fn of(entries: &'a Parallel, array: ArrayId) -> Option<Self> {
+        let mut block = &entries.body[..];
+        let mut row = None;
+        loop {
+            let loops = block.iter().filter_map(|statement| match statement {
+                Statement::For { variable, begin, body, .. } => Some((*variable, begin, &body[..])),
+                _ => None,
+            });
+            let [(variable, begin, body)] = loops.collect::<Vec<_>>()[..] else { return None };
+            let adds = |statement: &Statement| matches!(statement, Statement::Reduce(other, ..) if *other == array);
+            if block.iter().any(adds) {
+                let Expr::Binary(BinaryOperator::Maximum, position, low) = begin else { return None };
+                let (Expr::Load(positions, place), Expr::Variable(low)) = (&**position, &**low) else { return None };
+                let row = row.filter(|row| **place == Expr::Variable(*row) && *low == entries.low)?;
+                return Some(Self { positions: *positions, row, entry: variable, of_row: block });
+            }
+            row = Some(variable);
+            block = body;
+        }
+    }
+
+    /// What an entry adds, where nothing but its row and itself decides about it.
+    fn body(&self, entries: &Parallel, array: ArrayId) -> Option<Vec<Statement>> {
+        let (index, sum) = self.of_row.iter().find_map(|statement| match statement {
+            Statement::Reduce(other, index, _, Expr::Variable(sum)) if *other == array => Some((index, *sum)),
+            _ => None,
+        })?;
+        let mut body = Vec::new();
+        for statement in self.of_row {
+            match statement {
+                Statement::Comment(_) => {}
+                Statement::Let(variable, _) if *variable == sum => {}
+                Statement::Let(..) => body.push(statement.clone()),
+                Statement::For { variable, body: terms, .. } if *variable == self.entry => {
+                    body.extend(terms.iter().cloned());
+                }
+                Statement::Reduce(other, ..) if *other == array => {}
+                _ => return None,
+            }
+        }
+        let operator = self.of_row.iter().find_map(|statement| match statement {
+            Statement::Reduce(other, _, operator, _) if *other == array => Some(*operator),
+            _ => None,
+        });
+        let mut is_same = true;
+        let body = replace_statements(body, &mut |statement| match statement {
+            Statement::Update(variable, by, term) if variable == sum => {
+                is_same &= Some(by) == operator;
+                vec![Statement::Reduce(array, index.clone(), by, term)]
+            }
+            other => vec![other],
+        });
+        let own = declared(&body);
+        let outer = declared(&entries.body);
+        let is_known = |variable: &VariableId| {
+            let is_outer = outer.contains(variable) || [entries.low, entries.high].contains(variable);
+            own.contains(variable) || [self.entry, self.row].contains(variable) || !is_outer
+        };
+        (is_same && mentioned(&body).iter().all(is_known)).then_some(body)
+    }
 }
 
 /// Whether all that a body does to memory is that it reduces into an array once, not in a loop.

@@ -1,13 +1,17 @@
 //! How threads run the body of a place: one, one for each element of a row, a group of lanes, or a warp for several places; and the
 //! functions that become of it.
 
-use super::lanes::{self, Elements, Row};
-use super::register_values::{STRIPS, Strips};
+use super::lanes::{self, Elements, Row, Scatter};
+use super::register_values::Strips;
 use super::warp_per_row::{self, Iterations};
-use crate::gpu::Builder;
-use crate::gpu::plan::{Group, Lanes, Segments, WARP};
+use crate::gpu::plan::{Group, Lanes, Segments, UNROLLED, WARP};
+use crate::gpu::{Builder, clamped};
 use crate::ir::{ArrayId, BinaryOperator, Expr, Statement, VariableId};
 use std::collections::BTreeSet;
+
+/// A lane has one iteration of rows of up to twice as many, and one more for each so many more: with few, all lanes wait for the first
+/// loads; with many, they read far apart.
+const FEW_OF_LANE: u64 = 8;
 
 /// What becomes a function, and how it is launched.
 pub(super) struct Launched {
@@ -88,15 +92,20 @@ impl Builder {
         is_apart.then(|| team.holding(body))
     }
 
-    /// The number of threads for each place, where there are several and the way does not say it: the iterations that a loop has on
-    /// average, for a number of rows.
+    /// The number of threads for each place, where there are several and the way does not say it: by the iterations that a loop has on
+    /// average, for a number of rows, of which a lane has several at a time.
     pub(super) fn lanes_of(&mut self, team: &Team, rows: &Expr) -> Option<Expr> {
         match team {
             Team::Group(_, iterations) => Some(match iterations {
                 Some(Iterations::Elements(array)) => {
-                    Expr::binary(BinaryOperator::Divide, Expr::Length(*array), rows.clone())
+                    let mean = Expr::binary(BinaryOperator::Divide, Expr::Length(*array), rows.clone());
+                    let beyond = mean.clone().minus(Expr::Index(FEW_OF_LANE));
+                    let each = clamped(beyond, FEW_OF_LANE, 1, UNROLLED);
+                    Expr::binary(BinaryOperator::Divide, mean, each)
                 }
-                Some(Iterations::Each(count)) => count.clone(),
+                Some(Iterations::Each(count)) => {
+                    Expr::binary(BinaryOperator::Divide, count.clone(), Expr::Index(UNROLLED))
+                }
                 None => Expr::Index(WARP),
             }),
             Team::Segments(_) => Some(Expr::Index(WARP)),
@@ -110,6 +119,7 @@ impl Builder {
         team: &Team,
         body: Vec<Statement>,
         lanes: Option<Expr>,
+        scatters: Scatter,
         what: &str,
     ) -> Vec<(Option<Expr>, Launched)> {
         let launched = |lanes, threads, body, who| Launched { lanes, threads, body, comment: commented(what, who) };
@@ -120,9 +130,9 @@ impl Builder {
             Team::Segments(segments) => return one(Some(Lanes::Segments(*segments)), "a warp"),
             Team::Thread => return one(None, "a thread"),
         };
-        let ways = match row.elements(&self.module.kernel) {
+        let ways = match row.elements(&self.module.kernel, scatters) {
             Elements::Known(strips) => vec![(None, strips)],
-            Elements::Either { is_long, strips } => vec![(None, None), (Some(is_long), Some(strips))],
+            Elements::Either { condition, strips } => vec![(None, None), (Some(condition), Some(strips))],
         };
         let mut distributed = |(condition, strips): (Option<Expr>, Option<Strips>)| {
             let comment = match (what.starts_with("for "), strips.is_some()) {
@@ -139,36 +149,18 @@ impl Builder {
     }
 
     /// Says how threads run the body of a place, and why.
-    pub(super) fn decide_team(&mut self, team: &Team, place: VariableId) {
+    pub(super) fn decide_team(&mut self, team: &Team, place: VariableId, scatters: Scatter) {
         let place = self.module.kernel.variable(place).name.clone();
         match team {
             Team::Row(row) => {
                 let name = &row.name;
                 let why = format!("all vector loops go over {name}: neighbours in a warp are neighbours in memory");
                 self.decide(format!("threads run over {place} and over {name}"), &why);
-                let why = "what a place reads besides its row, and the ways to it, are for all elements of a thread";
-                match row.elements(&self.module.kernel) {
-                    Elements::Known(None) => {}
-                    Elements::Known(Some(_)) => {
-                        self.decide(
-                            format!("a thread has several elements of {name}, with their sums in registers"),
-                            why,
-                        );
-                    }
-                    Elements::Either { is_long, .. } => {
-                        let is_long = self.module.kernel.show(&is_long).to_string();
-                        let what = format!(
-                            "a thread has {} elements of {name}, with their sums in registers, where {}, and else one",
-                            STRIPS,
-                            crate::gpu::readable(&is_long)
-                        );
-                        self.decide(what, why);
-                    }
-                }
+                self.decide_elements(name, row.elements(&self.module.kernel, scatters));
             }
             Team::Group(..) => {
                 let why = "its entries are neighbours in memory, and sums of lanes meet by shuffles; \
-                           the group is as wide as places are long on average";
+                           the group is as wide as places are long on average, and narrower for long ones";
                 self.decide(format!("each {place} has a group of lanes"), why);
             }
             Team::Segments(_) => {
@@ -181,5 +173,26 @@ impl Builder {
                 self.decide(format!("each {place} has a thread"), why);
             }
         }
+    }
+
+    /// Says how many elements of a row a thread has, and why.
+    fn decide_elements(&mut self, name: &str, elements: Elements) {
+        let (condition, strips) = match elements {
+            Elements::Known(None) => return,
+            Elements::Known(Some(strips)) => (None, strips),
+            Elements::Either { condition, strips } => (Some(condition), strips),
+        };
+        let has = match strips.is_vector() {
+            true => format!("a thread has {} neighbours of {name}, which move as one", strips.count),
+            false => format!("a thread has {} elements of {name}, with their sums in registers", strips.count),
+        };
+        let what = match condition {
+            None => has,
+            Some(condition) => {
+                let condition = self.module.kernel.show(&condition).to_string();
+                format!("{has}, where {}, and else one", crate::gpu::readable(&condition))
+            }
+        };
+        self.decide(what, "what a place reads besides its row, and the ways to it, are for all elements of a thread");
     }
 }

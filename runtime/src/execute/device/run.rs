@@ -7,6 +7,7 @@ use crate::tensor::Values;
 use spc_compiler::backend::cuda::{
     Module, Parameter, SCAN_BLOCK, SCANNED, SORTED, Step, Threads, WARP, WORKERS, constant_bytes,
 };
+use spc_compiler::format::interleave;
 use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, Expr, Initial, Size};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -282,6 +283,7 @@ impl Run<'_> {
                 Parameter::Dimension(id) => self.dimensions[id.index()],
                 Parameter::Length(array) => self.held(array)?.length,
                 Parameter::Workers => most,
+                Parameter::Mask(number) => self.value(&function.masks()[number])?,
                 Parameter::Array { array, .. } => self.held(array)?.memory.0,
                 Parameter::First | Parameter::End | Parameter::Inner => return Err(NO_TEAM.to_owned()),
             });
@@ -314,6 +316,7 @@ impl Run<'_> {
                 Parameter::Dimension(id) => self.dimensions[id.index()],
                 Parameter::Length(array) => self.held(array)?.length,
                 Parameter::Workers => return Err(NO_TEAM.to_owned()),
+                Parameter::Mask(number) => self.value(&function.masks()[number])?,
                 Parameter::First => rows.start,
                 Parameter::End => rows.end,
                 Parameter::Inner => inner,
@@ -474,6 +477,10 @@ impl Run<'_> {
                     }
                 }
                 Ok(begin + low * stride)
+            }
+            Expr::Mask { part, extents } => {
+                let extents: Result<Vec<u64>> = extents.iter().map(|extent| self.value(extent)).collect();
+                interleave::mask(&extents?, *part).ok_or_else(|| "coordinates need more than 64 bits".to_owned())
             }
             other => Err(format!("the host can't evaluate {}", self.module.kernel.show(other))),
         }

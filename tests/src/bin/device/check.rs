@@ -50,7 +50,7 @@ const TIGHT: u64 = 640;
 
 /// Each case runs with much room in shared memory and with little, as it is and in the deterministic mode.
 fn ways() -> [Options; 4] {
-    let way = |shared, deterministic| Options { shared, deterministic, ..Options::default() };
+    let way = |shared, deterministic| Options { shared, deterministic };
     let much = Options::default().shared;
     [way(much, false), way(much, true), way(TIGHT, false), way(TIGHT, true)]
 }
@@ -60,7 +60,8 @@ pub(crate) fn prepare(arguments: &Arguments, table: Table) -> bool {
     let cases = cases(arguments.case.as_deref());
     let compile = |fixed: &Fixed| {
         let ready = ready(fixed)?;
-        let kernels = ready.program.kernels.iter().flat_map(|compiled| ways().map(|options| (&compiled.kernel, options)));
+        let kernels =
+            ready.program.kernels.iter().flat_map(|compiled| ways().map(|options| (&compiled.kernel, options)));
         for (kernel, options) in kernels {
             let module = cuda::module(kernel, None, options).map_err(|refusal| refusal.what)?;
             if !module.functions.is_empty() {

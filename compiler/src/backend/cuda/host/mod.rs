@@ -14,7 +14,7 @@ use super::reserved;
 use crate::backend::c::{Access, VECTOR, comment, element_name, function_namer, header_access};
 use crate::backend::namer::Namer;
 use crate::gpu::{Function, Module, Parameter, SCAN_BLOCK, SCANNED, SORTED, Step, Threads, WORKERS, constant_bytes};
-use crate::ir::{ArrayId, BinaryOperator, DimensionId, Expr, Kernel, Size};
+use crate::ir::{ArrayElement, ArrayId, BinaryOperator, DimensionId, Expr, Kernel, Size};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Kernels as CUDA C++.
@@ -47,7 +47,7 @@ pub fn unit<'a>(modules: impl IntoIterator<Item = (&'a str, &'a Module)>) -> Uni
         let text = print::text(module);
         code += &format!("\nnamespace {space} {{\n\n{text}\n}} // namespace {space}\n");
         let comment = comment(&module.kernel, "cudaFree");
-        let mut host = Host::new(module, &space);
+        let mut host = Host::new(module, &space, text.contains(print::VECTOR));
         let signature = host.signature(&name);
         declarations += &format!("\n{comment}{signature};\n");
         code += &format!("\n{comment}{signature} {{\n{}}}\n", host.body());
@@ -67,7 +67,7 @@ fn header(declarations: &str) -> String {
 extern \"C\" {{
 #endif
 
-/* All arrays are in the device's memory. Steps go into the stream in order; the status is that of what was begun, so that what goes wrong
+/* All arrays are in the device's memory, values at multiples of 16 bytes, as cudaMalloc gives them out. Steps go into the stream in order; the status is that of what was begun, so that what goes wrong
    on the device is told by what waits for the stream. */
 {VECTOR}{}
 #if defined(__cplusplus)
@@ -106,6 +106,8 @@ struct Host<'a> {
     module: &'a Module,
     /// Where the functions for the device are.
     space: &'a str,
+    /// Whether they move neighbours in memory as one, which have to lie well.
+    moves_vectors: bool,
     namer: Namer,
     dimensions: BTreeMap<DimensionId, String>,
     /// What is given for each array: a pointer, or a vector.
@@ -118,7 +120,7 @@ struct Host<'a> {
 }
 
 impl<'a> Host<'a> {
-    fn new(module: &'a Module, space: &'a str) -> Self {
+    fn new(module: &'a Module, space: &'a str, moves_vectors: bool) -> Self {
         let kernel = &module.kernel;
         let mut namer = reserved::namer();
         for word in ["run", "stream", "places", "grid"] {
@@ -134,7 +136,8 @@ impl<'a> Host<'a> {
         let used = used(module);
         let wish = |id: ArrayId| format!("{}_here", kernel.array(id).name);
         let arrays = used.into_iter().map(|id| (id, namer.name(&wish(id)))).collect();
-        Self { module, space, namer, dimensions, given, lengths, arrays, out: String::new(), depth: 1 }
+        let out = String::new();
+        Self { module, space, moves_vectors, namer, dimensions, given, lengths, arrays, out, depth: 1 }
     }
 
     fn kernel(&self) -> &'a Kernel {
@@ -173,6 +176,15 @@ impl<'a> Host<'a> {
                 Some(Access::Append) | None => format!("({ty})"),
             };
             self.line(&format!("spc_array {name}{held};"));
+        }
+        let is_value = |id: ArrayId| matches!(self.kernel().array(id).element, ArrayElement::Value(_));
+        let moved = arrays.iter().zip(&accesses).filter(|((id, _), _)| is_value(*id) && self.moves_vectors);
+        let given: Vec<ArrayId> = moved
+            .filter(|(_, access)| matches!(access, Some(Access::Read | Access::Write)))
+            .map(|((id, _), _)| *id)
+            .collect();
+        for id in given {
+            self.line(&format!("run.lies_well({});", self.given[&id]));
         }
         self.unused();
         self.steps(&self.module.steps);
@@ -318,7 +330,7 @@ impl<'a> Host<'a> {
         let blocks = blocks.map(|blocks| self.value(blocks));
         let of = |host: &Self, parameter: Parameter| match parameter {
             Parameter::Workers => most.clone(),
-            other => host.argument(other),
+            other => host.argument(function, other),
         };
         let arguments = self.arguments(function, &of);
         let begin = |host: &mut Self| {
@@ -349,7 +361,7 @@ impl<'a> Host<'a> {
             Parameter::First => "first".to_owned(),
             Parameter::End => "end".to_owned(),
             Parameter::Inner => "inner".to_owned(),
-            other => host.argument(other),
+            other => host.argument(function, other),
         });
         self.nest("", |host| {
             host.line(&format!("const uint64_t first = {first}, end = {end};"));
@@ -382,8 +394,9 @@ impl<'a> Host<'a> {
         arguments.join(", ")
     }
 
-    fn argument(&self, parameter: Parameter) -> String {
+    fn argument(&self, function: &Function, parameter: Parameter) -> String {
         match parameter {
+            Parameter::Mask(number) => self.value(&function.masks()[number]),
             Parameter::Dimension(id) => self.dimensions[&id].clone(),
             Parameter::Length(array) => format!("{}.length", self.arrays[&array]),
             Parameter::Array { array, .. } => self.arrays[&array].clone(),
@@ -407,6 +420,10 @@ impl<'a> Host<'a> {
             Expr::Search { array, begin, end, value, stride, .. } => {
                 let [begin, end, value] = [begin, end, value].map(|expr| self.value(expr));
                 format!("run.search({}, {begin}, {end}, {value}, {stride})", self.arrays[array])
+            }
+            Expr::Mask { part, extents } => {
+                let extents: Vec<String> = extents.iter().map(|extent| self.value(extent)).collect();
+                format!("run.mask({part}, {{{}}})", extents.join(", "))
             }
             other => unreachable!("the host can't evaluate {}", self.kernel().show(other)),
         }

@@ -43,6 +43,11 @@ public:
         return error == cudaSuccess;
     }
 
+    /* Whether threads can move several elements as one. */
+    void lies_well(const void *values) {
+        if ((uintptr_t)values % 16 != 0) did(cudaErrorMisalignedAddress);
+    }
+
     /* Numbers: what is too large is an error, what would be below zero is zero. */
     uint64_t add(uint64_t a, uint64_t b) { return a + b < a ? too_large() : a + b; }
     uint64_t subtract(uint64_t a, uint64_t b) { return a < b ? 0 : a - b; }
@@ -51,6 +56,24 @@ public:
     uint64_t remainder(uint64_t a, uint64_t b) { return b == 0 ? too_large() : a % b; }
     uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
     uint64_t most(uint64_t a, uint64_t b) { return a < b ? b : a; }
+    /* Ones where a number has its bits when those of all are interleaved. */
+    uint64_t mask(size_t part, const std::vector<uint64_t> &extents) {
+        std::vector<unsigned> widths;
+        for (uint64_t extent : extents) {
+            widths.push_back(0);
+            while (widths.back() < 64 && extent > (uint64_t)1 << widths.back()) widths.back()++;
+        }
+        uint64_t mask = 0;
+        for (unsigned bit = 0; bit < widths[part]; bit++) {
+            unsigned place = 0;
+            for (size_t number = 0; number < widths.size(); number++) {
+                const bool is_before = widths[number] < widths[part] || (widths[number] == widths[part] && number < part);
+                place += widths[number] <= bit ? widths[number] : bit + is_before;
+            }
+            mask |= (uint64_t)1 << place;
+        }
+        return mask;
+    }
     uint64_t shares(uint64_t a, uint64_t size) { return size == 0 ? a : a / size + (a % size != 0); }
 
     /* Memory. */

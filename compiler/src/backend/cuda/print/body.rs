@@ -14,7 +14,7 @@ impl Printer<'_> {
         }
     }
 
-    fn statement(&mut self, statement: &Statement) {
+    pub(super) fn statement(&mut self, statement: &Statement) {
         match statement {
             Statement::Comment(text) => self.line(&format!("// {text}")),
             Statement::Let(variable, value) => {
@@ -108,7 +108,16 @@ impl Printer<'_> {
                 self.shared_loop(*variable, begin, end, body);
             }
             Statement::For { variable, begin, end, vector, body } => {
+                if let Some(over) = self.over(*variable, body) {
+                    return self.vector_loop(&over);
+                }
                 let group = self.function.group().filter(|_| *vector);
+                let by_vectors = group.filter(|_| *begin == Expr::Index(0));
+                let over = by_vectors.and_then(|group| Some((group, self.over_shared(group, *variable, end, body)?)));
+                let has_rest = over.is_some();
+                if let Some((group, over)) = over {
+                    self.shared_vectors(group, &over);
+                }
                 let is_steady = self.is_steady(end);
                 let (mut begin, mut end) = (self.at_least_sum(begin, group.is_some()), self.operand(end));
                 let mut step = String::from("++");
@@ -131,6 +140,10 @@ impl Printer<'_> {
                     printer.block(body);
                 });
                 self.namer.leave();
+                if has_rest {
+                    self.depth -= 1;
+                    self.line("}");
+                }
                 if let Some(group) = group {
                     self.meet(group, body);
                 }

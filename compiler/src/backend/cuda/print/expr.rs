@@ -20,7 +20,7 @@ impl Printer<'_> {
             Expr::Dimension(id) => self.dimension(*id),
             Expr::Length(array) => self.lengths[array].clone(),
             Expr::Load(array, index) => {
-                let element = format!("{}[{}]", self.arrays[array].clone(), self.expr(index));
+                let element = self.element(*array, index);
                 match self.stored_only(*array) {
                     Some(stored) => format!("{}({element})", self.helpers.read(stored)),
                     None => element,
@@ -44,6 +44,9 @@ impl Printer<'_> {
             // The passes of a GPU leave loops, whose places are its threads' affair.
             Expr::Fold(..) => unreachable!("reductions over runs are made for a CPU"),
             Expr::Mask { part, extents } => {
+                if let Some((_, name)) = self.masks.iter().find(|(mask, _)| mask == expr) {
+                    return name.clone();
+                }
                 let mask = self.helpers.mask(extents.len());
                 let extents: Vec<String> = extents.iter().map(|extent| self.expr(extent)).collect();
                 format!("{mask}({part}, {})", extents.join(", "))
@@ -51,8 +54,16 @@ impl Printer<'_> {
         }
     }
 
+    /// An element of an array, as it is stored.
+    fn element(&mut self, array: ArrayId, index: &Expr) -> String {
+        match self.moved_of(array, index) {
+            Some(element) => element,
+            None => format!("{}[{}]", self.arrays[&array].clone(), self.expr(index)),
+        }
+    }
+
     /// The type of an array's elements, where they are computed with in another.
-    fn stored_only(&self, array: ArrayId) -> Option<ElementType> {
+    pub(super) fn stored_only(&self, array: ArrayId) -> Option<ElementType> {
         match self.kernel.array(array).element {
             ArrayElement::Value(element) if element.is_stored_only() => Some(element),
             _ => None,
@@ -65,7 +76,7 @@ impl Printer<'_> {
             (Some(_), Expr::Load(from, index))
                 if self.kernel.array(*from).element == self.kernel.array(array).element =>
             {
-                format!("{}[{}]", self.arrays[from].clone(), self.expr(index))
+                self.element(*from, index)
             }
             (Some(element), value) => format!("{}({})", self.helpers.round(element), self.expr(value)),
             (None, value) => self.expr(value),
@@ -257,8 +268,10 @@ impl Printer<'_> {
             lengths: BTreeMap::new(),
             arrays: BTreeMap::new(),
             variables: BTreeMap::new(),
+            masks: Vec::new(),
             extents: BTreeMap::new(),
             team: None,
+            moved: Vec::new(),
             out: String::new(),
             depth: 0,
         };

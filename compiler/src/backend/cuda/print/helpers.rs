@@ -182,6 +182,52 @@ static __device__ u64 {name}(const {ty}* array, u64 begin, u64 end, u64 value) {
         })
     }
 
+    /// The same, by all lanes of a warp together: each step leaves a part of what the step before has left.
+    pub(super) fn find(&mut self, held: ArrayElement) -> String {
+        let ty = element(held);
+        self.add(format!("find_{ty}"), |name| {
+            format!(
+                "// The same by a warp: its lanes look at places equally far apart.
+static __device__ u64 {name}(const {ty}* array, u64 begin, u64 end, u64 value, u64 lane) {{
+    while (begin < end) {{
+        const u64 step = (end - begin + 31) / 32;
+        const u64 place = begin + lane * step;
+        const u32 less = __popc(__ballot_sync(0xffffffffu, place < end && array[place] < value));
+        if (step == 1 || less == 0) return begin + less;
+        end = min((u64)(begin + less * step), (u64)(end));
+        begin += (less - 1) * step + 1;
+    }}
+    return begin;
+}}
+"
+            )
+        })
+    }
+
+    /// Which row an entry is of, of a warp whose lanes have neighbouring ones.
+    pub(super) fn row_of(&mut self, held: ArrayElement) -> String {
+        let (ty, search) = (element(held), self.search(held, 1));
+        let word = if ty == "u64" { "u64" } else { "u32" };
+        self.add(format!("row_of_{ty}"), |name| {
+            format!(
+                "// The row of an entry at `place`, from `row` on: each lane has the end of one of the next rows, in ascending order.
+static __device__ u64 {name}(const {ty}* positions, u64 row, u64 length, u64 place, u64 lane) {{
+    const u64 next = row + 1 + lane;
+    const {word} bound = next < length ? positions[next] : ({word})~0ull;
+    u32 ended = 0;
+    for (u32 step = 16; step > 0; step /= 2) {{
+        if (__shfl_sync(0xffffffffu, bound, ended + step - 1) <= place) ended += step;
+    }}
+    if (__shfl_sync(0xffffffffu, bound, ended) <= place) ended++;
+    // More rows than lanes, as where most are empty.
+    if (ended == 32) return {search}(positions, min((u64)(row + 32), (u64)(length)), length, place + 1) - 1;
+    return row + ended;
+}}
+"
+            )
+        })
+    }
+
     /// In every so manieth element.
     fn search_side_by_side(&mut self, ty: &str, stride: u64) -> String {
         self.add(format!("search_{ty}_by_{stride}"), |name| {

@@ -8,9 +8,12 @@ mod expr;
 mod helpers;
 mod tables;
 mod tiles;
+mod vectors;
 
 use self::helpers::Helpers;
 use self::tables::Team;
+use self::vectors::Moved;
+pub(super) use self::vectors::VECTOR;
 use super::reserved;
 use crate::backend::namer::Namer;
 use crate::format::IndexWidth;
@@ -64,10 +67,14 @@ struct Printer<'a> {
     lengths: BTreeMap<ArrayId, String>,
     arrays: BTreeMap<ArrayId, String>,
     variables: BTreeMap<VariableId, String>,
+    /// Masks that the host computes, by their names.
+    masks: Vec<(Expr, String)>,
     /// The lengths of arrays that the function makes.
     extents: BTreeMap<ArrayId, String>,
     /// What a thread knows of its team, where it is in one.
     team: Option<Team>,
+    /// What it has of arrays, while it goes over its elements.
+    moved: Vec<Moved>,
     out: String,
     depth: usize,
 }
@@ -85,10 +92,34 @@ impl<'a> Printer<'a> {
         let length = |id: ArrayId| format!("{}_length", kernel.array(id).name);
         let lengths = function.lengths().into_iter().map(|id| (id, namer.name(&length(id)))).collect();
         let arrays = function.arrays().into_iter().map(|(id, _)| (id, namer.name(&kernel.array(id).name))).collect();
+        let mask_name = |mask: &Expr| match mask {
+            Expr::Mask { part, extents } => match extents.get(*part) {
+                Some(Expr::Dimension(id)) => format!("{}_bits", kernel.dimension(*id).name),
+                _ => "bits".to_owned(),
+            },
+            _ => "bits".to_owned(),
+        };
+        let masks = function.masks().into_iter().map(|mask| (namer.name(&mask_name(&mask)), mask));
+        let masks = masks.map(|(name, mask)| (mask, name)).collect();
         let (variables, extents) = (BTreeMap::new(), BTreeMap::new());
         let team = function.teams().map(|_| Team::new(&mut namer));
-        let out = String::new();
-        Self { kernel, function, helpers, namer, dimensions, lengths, arrays, variables, extents, team, out, depth: 0 }
+        let (moved, out) = (Vec::new(), String::new());
+        Self {
+            kernel,
+            function,
+            helpers,
+            namer,
+            dimensions,
+            lengths,
+            arrays,
+            variables,
+            masks,
+            extents,
+            team,
+            moved,
+            out,
+            depth: 0,
+        }
     }
 
     fn line(&mut self, text: &str) {
@@ -154,6 +185,7 @@ impl<'a> Printer<'a> {
             Parameter::Dimension(id) => format!("u64 {}", self.dimensions[&id.0]),
             Parameter::Length(id) => format!("u64 {}", self.lengths[&id]),
             Parameter::Workers => "u64 workers".to_owned(),
+            Parameter::Mask(number) => format!("u64 {}", self.masks[number].1),
             Parameter::First | Parameter::End | Parameter::Inner => {
                 self.team.as_ref().map_or(String::new(), |team| team.parameter(parameter))
             }
@@ -268,6 +300,14 @@ impl<'a> Printer<'a> {
         self.line(&format!("const u64 {low} = {begin}((u64)blockIdx.x * blockDim.y + threadIdx.y) * {size};"));
         self.line(&format!("if ({low} >= {end}) return;"));
         self.line(&format!("const u64 {high} = min((u64)({low} + {size}), (u64)({end}));"));
+        let rows = segments.rows.map(|rows| {
+            let row_of = self.helpers.row_of(self.kernel.array(rows.positions).element);
+            let find = self.helpers.find(self.kernel.array(rows.positions).element);
+            let (positions, length) = (self.arrays[&rows.positions].clone(), self.lengths[&rows.positions].clone());
+            let row = self.namer.name("row");
+            self.line(&format!("u64 {row} = {find}({positions}, 0, {length}, {low} + 1, {lane}) - 1;"));
+            (rows.row, row.clone(), format!("{row_of}({positions}, {row}, {length}, "))
+        });
         let (held, sum) = (self.namer.name("segment"), self.namer.name("sum"));
         self.line("// What this lane has, and of which element.");
         self.line(&format!("u64 {held} = ~0ull;"));
@@ -277,6 +317,11 @@ impl<'a> Printer<'a> {
             let (element, value) =
                 (printer.declare_variable(segments.element), printer.declare_variable(segments.value));
             printer.line(&format!("const u64 {place} = {first} + {lane};"));
+            if let Some((variable, row, row_of)) = &rows {
+                let own = printer.declare_variable(*variable);
+                printer.line(&format!("const u64 {own} = {row_of}{place}, {lane});"));
+                printer.line(&format!("{row} = __shfl_sync(0xffffffffu, {own}, {});", WARP - 1));
+            }
             printer.line(&format!("u64 {element} = ~0ull;"));
             printer.line(&format!("{value_type} {value} = {identity};"));
             printer.nest(&format!("if ({place} < {high})"), |printer| printer.block(&printer.function.body));
