@@ -17,6 +17,12 @@ const TESTS: &[Test] = &[
         &[("SPC_EMULATED_BYTES", "46000")],
     ),
     ("what_stays_on_a_gpu_makes_room", in_process::what_stays_makes_room, &[("SPC_EMULATED_BYTES", "40000")]),
+    ("large_arrays_are_copied_in_chunks", in_process::large_arrays_are_copied, &[]),
+    (
+        "large_arrays_are_copied_where_nothing_can_be_pinned",
+        in_process::large_arrays_are_copied,
+        &[("SPC_EMULATED_PAGEABLE", "1")],
+    ),
     ("results_stay_on_a_gpu", in_process::results_stay, &[]),
     ("results_that_stay_on_a_gpu_make_room", in_process::results_make_room, &[("SPC_EMULATED_BYTES", "40000")]),
     ("what_parts_make_together_stays_on_a_gpu", in_process::what_parts_make_stays, &[]),
@@ -48,6 +54,7 @@ pub(crate) fn tests(suite: &mut Suite) {
 
 mod in_process {
     use spc::cuda::{CudaError, Gpu};
+    use spc::execute::device::Device;
     use spc::execute::{Backend, Chain, Program, ProgramOptions, StreamOptions};
     use spc::generate;
     use spc::tensor::{AnyTensor, Csf, Csr, Dense, Tensor};
@@ -55,6 +62,21 @@ mod in_process {
     use spc_compiler::schedule;
     use spc_compiler::{notation, syntax};
     use spc_tests::emulation::driver::{brought, taken};
+
+    /// Of several chunks, the last of which is a part of one; and as many as there are, or one more.
+    pub(super) fn large_arrays_are_copied() {
+        let stream = Gpu::open(0).expect("it is there").stream().expect("it can be made");
+        for bytes in [(8 << 20) + 1, 16 << 20, (16 << 20) + 1, (25 << 20) + 4321, (32 << 20) - 1] {
+            let sent: Vec<u8> =
+                (0..bytes as u64).map(|n| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect();
+            let memory = stream.allocate(bytes, "bytes").expect("there is room");
+            stream.write(memory, &sent).expect("they are sent");
+            let mut received = vec![0; bytes];
+            stream.read(memory, &mut received).expect("they are received");
+            stream.free(memory);
+            assert!(sent == received, "{bytes}");
+        }
+    }
 
     fn kernel(text: &str) -> notation::Kernel {
         let program = syntax::parse_program(text).expect("it parses");

@@ -4,7 +4,7 @@ use super::CudaError;
 use cudarc::driver::{result, sys};
 
 /// What is called of the library: `cudarc` panics where one is missing.
-const FUNCTIONS: [&str; 31] = [
+const FUNCTIONS: [&str; 32] = [
     "cuInit",
     "cuDeviceGetCount",
     "cuDeviceGet",
@@ -34,6 +34,7 @@ const FUNCTIONS: [&str; 31] = [
     "cuLaunchKernel",
     "cuEventCreate",
     "cuEventRecord",
+    "cuEventSynchronize",
     "cuEventElapsedTime",
     "cuEventDestroy_v2",
 ];

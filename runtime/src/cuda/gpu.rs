@@ -2,6 +2,7 @@
 
 use super::cubin::cubin;
 use super::driver::{asked, devices, said, start};
+use super::staging::{InChunks, Pinned};
 use super::{CudaError, Usage};
 use crate::execute::device::{Device, DeviceKernel, Grid, Memory, Resident};
 use crate::execute::hash::Fnv128;
@@ -9,7 +10,7 @@ use cudarc::driver::{result, sys};
 use spc_compiler::backend::cuda::{self, Module, Options};
 use spc_compiler::ir::{Kernel, Verified};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{CString, c_void};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -38,6 +39,7 @@ struct Context {
     name: String,
     architecture: u32,
     resident: Resident,
+    pinned: Pinned,
     /// Modules that were loaded, by their text. They stay as long as the context.
     loaded: Mutex<BTreeMap<Fnv128, Arc<Loaded>>>,
 }
@@ -89,8 +91,8 @@ impl Gpu {
         let architecture = attribute(device, MAJOR)? * 10 + attribute(device, MINOR)?;
         // SAFETY: the device was given by the driver; the context is released when it is dropped.
         let context = asked("use the device", unsafe { result::primary_ctx::retain(device) })?;
-        let (resident, loaded) = (Resident::default(), Mutex::default());
-        let context = Arc::new(Context { ordinal, device, context, name, architecture, resident, loaded });
+        let (resident, pinned, loaded) = (Resident::default(), Pinned::default(), Mutex::default());
+        let context = Arc::new(Context { ordinal, device, context, name, architecture, resident, pinned, loaded });
         context.keep_freed_memory()?;
         open.insert(ordinal, Arc::downgrade(&context));
         Ok(Self { context, options: Options::default() })
@@ -289,6 +291,9 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
+        if self.enter().is_ok() {
+            self.pinned.end();
+        }
         // SAFETY: it was retained once, and is not used any more: kernels keep the context that they are in.
         _ = unsafe { result::primary_ctx::release(self.device) };
     }
@@ -337,6 +342,18 @@ impl Stream {
         // SAFETY: the stream is there as long as this.
         unsafe { result::stream::synchronize(self.stream) }
     }
+
+    /// Begins a copy to the device. The bytes have to stay until it is done.
+    fn send(&self, memory: Memory, bytes: &[u8]) -> Result<(), String> {
+        // SAFETY: so many bytes were allocated there, and those of the host stay until the copy is done.
+        unsafe { result::memcpy_htod_async(memory.0, bytes, self.stream) }.map_err(said)
+    }
+
+    /// Begins a copy from the device.
+    fn receive(&self, memory: Memory, bytes: &mut [u8]) -> Result<(), String> {
+        // SAFETY: so many bytes were allocated there, and those of the host stay until the copy is done.
+        unsafe { result::memcpy_dtoh_async(bytes, memory.0, self.stream) }.map_err(said)
+    }
 }
 
 /// An event of the driver. It is destroyed when it is dropped.
@@ -349,12 +366,49 @@ impl Event {
         unsafe { result::event::record(event.0, stream.stream) }?;
         Ok(event)
     }
+
+    /// Until what was recorded is done.
+    fn wait(&self) -> Result<(), result::DriverError> {
+        // SAFETY: the event was recorded.
+        unsafe { result::event::synchronize(self.0) }
+    }
 }
 
 impl Drop for Event {
     fn drop(&mut self) {
         // SAFETY: it was created, and is not used any more.
         _ = unsafe { result::event::destroy(self.0) };
+    }
+}
+
+/// A copy between the host and memory of a device, in chunks.
+struct Copying<'a> {
+    stream: &'a Stream,
+    memory: Memory,
+    /// Behind the chunks that are not waited for.
+    begun: VecDeque<Event>,
+}
+
+impl Copying<'_> {
+    fn begun(&mut self) -> Result<(), String> {
+        self.begun.push_back(Event::record(self.stream).map_err(said)?);
+        Ok(())
+    }
+}
+
+impl InChunks for Copying<'_> {
+    fn send(&mut self, behind: usize, chunk: &[u8]) -> Result<(), String> {
+        self.stream.send(Memory(self.memory.0 + behind as u64), chunk)?;
+        self.begun()
+    }
+
+    fn receive(&mut self, behind: usize, chunk: &mut [u8]) -> Result<(), String> {
+        self.stream.receive(Memory(self.memory.0 + behind as u64), chunk)?;
+        self.begun()
+    }
+
+    fn wait(&mut self) -> Result<(), String> {
+        self.begun.pop_front().map_or(Ok(()), |event| event.wait().map_err(said))
     }
 }
 
@@ -384,16 +438,27 @@ impl Device for Stream {
 
     fn write(&self, memory: Memory, bytes: &[u8]) -> Result<(), String> {
         self.enter()?;
-        // SAFETY: so many bytes were allocated there, and those of the host stay until the copy is done.
-        unsafe { result::memcpy_htod_async(memory.0, bytes, self.stream) }.map_err(said)?;
-        self.wait().map_err(said)
+        let Some(mut chunks) = self.context.pinned.chunks(bytes) else {
+            let sent = self.send(memory, bytes);
+            return self.wait().map_err(said).and(sent);
+        };
+        let sent = chunks.send(bytes, &mut Copying { stream: self, memory, begun: VecDeque::new() });
+        let waited = self.wait().map_err(said);
+        self.context.pinned.give_back(chunks);
+        sent.and(waited)
     }
 
     fn read(&self, memory: Memory, bytes: &mut [u8]) -> Result<(), String> {
         self.enter()?;
-        // SAFETY: so many bytes were allocated there, and those of the host stay until the copy is done.
-        unsafe { result::memcpy_dtoh_async(bytes, memory.0, self.stream) }.map_err(said)?;
-        self.wait().map_err(said)
+        let Some(mut chunks) = self.context.pinned.chunks(bytes) else {
+            let received = self.receive(memory, bytes);
+            return self.wait().map_err(said).and(received);
+        };
+        let received = chunks.receive(bytes, &mut Copying { stream: self, memory, begun: VecDeque::new() });
+        // Nothing is on its way to memory that is given back.
+        let waited = self.wait().map_err(said);
+        self.context.pinned.give_back(chunks);
+        received.and(waited)
     }
 
     fn copy(&self, from: Memory, to: Memory, bytes: usize) -> Result<(), String> {
@@ -436,19 +501,12 @@ impl Device for Stream {
     }
 
     fn pin(&self, bytes: &[u8]) -> bool {
-        // Other devices take parts of the same array.
-        let portable = sys::CU_MEMHOSTREGISTER_PORTABLE;
-        // SAFETY: the pages are the host's, and are unpinned before they are freed.
-        self.enter().is_ok()
-            && unsafe { sys::cuMemHostRegister_v2(bytes.as_ptr().cast_mut().cast(), bytes.len(), portable) }
-                .result()
-                .is_ok()
+        self.enter().is_ok() && self.context.pinned.pin(bytes)
     }
 
     fn unpin(&self, bytes: &[u8]) {
         if self.enter().is_ok() {
-            // SAFETY: they were pinned.
-            _ = unsafe { sys::cuMemHostUnregister(bytes.as_ptr().cast_mut().cast()) };
+            self.context.pinned.unpin(bytes);
         }
     }
 }

@@ -6,6 +6,7 @@
 //! | `usage` | what the assembler says that each function takes |
 //! | `cubin` | keeps machine code on disk |
 //! | `driver` | finds the driver, and what it says against something |
+//! | `staging` | large copies, by all threads |
 //! | `gpu` | a GPU, and its streams as [`Device`](crate::execute::device::Device)s: memory, copies, functions, events |
 //! | [`model`] | what a GPU would do, counted and predicted without one |
 //!
@@ -32,6 +33,7 @@ mod error;
 mod gpu;
 pub mod model;
 mod nvrtc;
+mod staging;
 mod usage;
 
 pub use cubin::compile_ahead;

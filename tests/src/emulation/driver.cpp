@@ -29,8 +29,8 @@ typedef void (*Invoke)(void**);
 typedef int (*Run)(Invoke, void**, const Configuration*, char*, size_t, uint64_t*);
 struct Module { void* library; Run run; };
 struct Function { Module* module; Invoke invoke; std::string name; };
-struct Event { double seconds; };
 struct Stream { std::vector<std::function<void()>> waiting; };
+struct Event { double seconds; Stream* stream = nullptr; };
 
 static std::recursive_mutex lock;
 static std::map<uint64_t, size_t> memory;
@@ -181,7 +181,15 @@ EXPORT Result cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned 
   return SUCCESS;
 }
 EXPORT Result cuEventCreate(void** event, unsigned) { *event = new Event{0}; return SUCCESS; }
-EXPORT Result cuEventRecord(void* event, void* stream) { put(stream, [=] { ((Event*)event)->seconds = now(); }); return SUCCESS; }
+EXPORT Result cuEventRecord(void* event, void* stream) {
+  ((Event*)event)->stream = (Stream*)stream;
+  put(stream, [=] { ((Event*)event)->seconds = now(); });
+  return SUCCESS;
+}
+EXPORT Result cuEventSynchronize(void* event) {
+  if (((Event*)event)->stream) drain(((Event*)event)->stream);
+  return SUCCESS;
+}
 EXPORT Result cuEventElapsedTime(float* milliseconds, void* start, void* end) {
   if (((Event*)start)->seconds == 0 || ((Event*)end)->seconds == 0) return 600;
   *milliseconds = (float)((((Event*)end)->seconds - ((Event*)start)->seconds) * 1e3);
