@@ -47,6 +47,7 @@ pub use error::{ReadError, ReadErrorKind, WriteError, WriteErrorKind};
 pub use file::{Layout, TensorFile};
 pub use file_type::FileType;
 pub use large::{LargeFile, PackFileError};
+#[cfg(feature = "compile")]
 pub(crate) use spct::Sum;
 pub use spct::{StoredParts, StoredTensor};
 pub use value::Value;

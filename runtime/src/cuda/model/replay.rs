@@ -68,7 +68,7 @@ struct Multiprocessor {
 /// One memory instruction of a warp.
 struct Access<'a> {
     kind: u32,
-    /// Of an atomic operation: how many arrive at one address.
+    /// Of an atomic operation: how many lanes are at one address, the most.
     joined: u32,
     sectors: &'a [u32],
 }

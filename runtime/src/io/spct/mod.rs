@@ -27,6 +27,7 @@
 mod header;
 mod stored;
 
+#[cfg(feature = "compile")]
 pub(crate) use stored::Sum;
 pub use stored::{StoredParts, StoredTensor};
 

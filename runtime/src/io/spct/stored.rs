@@ -117,8 +117,11 @@ impl StoredTensor {
         self.0.arrays.iter().map(|array| array.count as u64 * array.width as u64).sum()
     }
 
-    /// A tensor as it is, without entries.
-    pub(crate) fn without_entries(&self) -> Result<AnyTensor, PackError> {
+    /// A tensor of this shape, format and element type, without entries.
+    ///
+    /// # Errors
+    /// When its format has no room for its shape.
+    pub fn without_entries(&self) -> Result<AnyTensor, PackError> {
         let (shape, format) = (self.shape().to_vec(), self.format());
         with_element!(self.element(), |T| {
             let indices = vec![Indices::U32(Vec::new()); shape.len()];
@@ -237,12 +240,14 @@ impl StoredParts {
     }
 
     /// The checksums of a part that was read here.
+    #[cfg(feature = "compile")]
     pub(crate) fn sums(&self, number: usize) -> Vec<Sum> {
         let sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
         sums[number].clone().unwrap_or_default()
     }
 
     /// Takes those of a part that was read elsewhere.
+    #[cfg(feature = "compile")]
     pub(crate) fn take_sums(&self, number: usize, sums: Vec<Sum>) {
         self.sums.lock().unwrap_or_else(PoisonError::into_inner)[number] = Some(sums);
     }
