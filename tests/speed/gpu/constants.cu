@@ -40,28 +40,24 @@ double seconds(Launch launch, int repeat = 15) {
 
 __global__ void nothing() {}
 
-__global__ void copy(const double4 *from, double4 *to, size_t count) {
+__global__ void copy(const float4 *from, float4 *to, size_t count) {
     for (size_t at = blockIdx.x * (size_t)blockDim.x + threadIdx.x; at < count; at += (size_t)gridDim.x * blockDim.x)
         to[at] = from[at];
 }
 
-// Reads the array several times, each block beginning elsewhere, so that the first level does not have it.
+// Reads the array several times, each block from elsewhere in each turn, past the first level. `count` is a power of two.
 __global__ void read(const float4 *from, unsigned count, int times, float *sink) {
-    float sum = 0;
+    float4 sum = {0, 0, 0, 0};
+    const unsigned mask = count - 1, step = gridDim.x * blockDim.x;
     for (int turn = 0; turn < times; ++turn) {
-        unsigned shift = (turn * 97u + 1) * blockDim.x * 31u;
-        for (unsigned at = blockIdx.x * blockDim.x + threadIdx.x; at < count; at += 4 * gridDim.x * blockDim.x) {
-            float4 v[4];
-#pragma unroll
-            for (int part = 0; part < 4; ++part) {
-                unsigned place = (at + part * gridDim.x * blockDim.x + shift) % count;
-                v[part] = __ldcg(from + place);
-            }
-#pragma unroll
-            for (int part = 0; part < 4; ++part) sum += v[part].x + v[part].y + v[part].z + v[part].w;
+        const unsigned first = blockIdx.x * blockDim.x + threadIdx.x + turn * 1027 * blockDim.x;
+#pragma unroll 8
+        for (unsigned n = 0; n < count; n += step) {
+            const float4 v = __ldcg(from + (first + n & mask));
+            sum.x += v.x, sum.y += v.y, sum.z += v.z, sum.w += v.w;
         }
     }
-    if (sum == 12345.678f) *sink = sum;
+    if (sum.x + sum.y + sum.z + sum.w == 12345.678f) *sink = sum.x;
 }
 
 __global__ void chase(const uint32_t *next, int steps, uint32_t *sink, long long *clocks) {
@@ -112,7 +108,9 @@ double chased(size_t bytes) {
     CHECK(cudaMalloc(&clocks, 8));
     CHECK(cudaMemcpy(memory, next.data(), bytes, cudaMemcpyHostToDevice));
     int steps = 4096;
-    for (int turn = 0; turn < 2; ++turn) chase<<<1, 1>>>(memory, steps, sink, clocks);
+    // What is larger than the caches is new each time; what is smaller is there after a way through all of it.
+    if (bytes <= (64 << 20)) chase<<<1, 1>>>(memory, lines, sink, clocks);
+    chase<<<1, 1>>>(memory, steps, sink, clocks);
     CHECK(cudaMemcpy(&result, clocks, 8, cudaMemcpyDeviceToHost));
     cudaFree(memory), cudaFree(sink), cudaFree(clocks);
     return (double)result / steps;
@@ -154,16 +152,16 @@ int main() {
     CHECK(cudaMemset(from, 0, bytes));
     CHECK(cudaMemset(to, 0, bytes));
     int blocks = gpu.multiProcessorCount * 8;
-    std::printf("memory_gbs, copy by a kernel = %.0f\n", 2 * bytes / seconds([&] { copy<<<blocks * 4, 256>>>((double4 *)from, (double4 *)to, bytes / 32); }) / 1e9);
+    std::printf("memory_gbs, copy by a kernel = %.0f\n", 2 * bytes / seconds([&] { copy<<<blocks * 4, 256>>>((float4 *)from, (float4 *)to, bytes / 16); }) / 1e9);
     std::printf("memory_gbs, copy by the driver = %.0f\n", 2 * bytes / seconds([&] { cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice); }) / 1e9);
-    for (unsigned megabytes : {2, 8, 16, 24, 32, 40, 48, 64, 96, 1024}) {
+    for (unsigned megabytes : {4, 8, 16, 32, 64, 128, 1024}) {
         size_t size = (size_t)megabytes << 20;
         int times = std::max<size_t>(1, ((size_t)2 << 30) / size);
         double time = seconds([&] { read<<<blocks, 256>>>((const float4 *)from, size / 16, times, (float *)to); }, 5);
         std::printf("read of %u MB = %.0f GB/s\n", megabytes, size * (double)times / time / 1e9);
     }
     std::printf("l1_clocks = %.0f\n", chased(16 << 10));
-    for (size_t megabytes : {1, 8, 20, 30, 40}) std::printf("l2_clocks, %zu MB = %.0f\n", megabytes, chased(megabytes << 20));
+    for (size_t megabytes : {1, 8, 20, 32}) std::printf("l2_clocks, %zu MB = %.0f\n", megabytes, chased(megabytes << 20));
     std::printf("memory_clocks = %.0f\n", chased((size_t)1 << 30));
     rates<float>("f32", hertz, gpu.multiProcessorCount);
     rates<double>("f64", hertz, gpu.multiProcessorCount);

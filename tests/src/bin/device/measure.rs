@@ -91,7 +91,9 @@ pub(crate) fn all(arguments: &Arguments, gpu: &Gpu, table: Table) -> Result<(Val
     let kernels = |kind| KERNELS.iter().filter(|kernel| suits(kernel, kind)).filter(is_asked).collect::<Vec<_>>();
     let all = data::all(arguments)?;
     let measured: Vec<&Data> = all.iter().filter(|data| !kernels(data.kind).is_empty()).collect();
-    data::each_made(&measured, |data, entries| bench.rows(data, entries, &kernels(data.kind), (&mut rows, &mut failed), table))?;
+    data::each_made(&measured, |data, entries| {
+        bench.rows(data, entries, &kernels(data.kind), (&mut rows, &mut failed), table)
+    })?;
     let is_right = rows.iter().all(|row| row.is_right) && failed.is_empty();
     let aims = aims::all(&rows, table);
     let rows: Vec<Value> = rows.iter().map(Row::json).collect();
