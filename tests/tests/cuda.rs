@@ -4,7 +4,7 @@ use crate::corpus::{Batch, chosen, runnable};
 use spc::execute::Chain;
 use spc_compiler::backend::cuda::{Function, Options, Step};
 use spc_compiler::concrete::Target;
-use spc_compiler::ir::Expr;
+use spc_compiler::ir::{BinaryOperator, Expr};
 use spc_compiler::schedule;
 use spc_tests::case::Case;
 use spc_tests::corpus;
@@ -22,6 +22,8 @@ struct Prepared {
     deterministic: Option<Emulated>,
     /// Where tables have little room, what rows do that need more; in both modes.
     tight: [Option<Emulated>; 2],
+    /// The same with rows of a multiple of what threads may have of them, where the case says how long they are.
+    wide: Option<Ready>,
 }
 
 const PLAIN: Options = Options { deterministic: false, shared: 48 << 10 };
@@ -64,9 +66,23 @@ fn prepared(cases: Vec<Case>) -> (Vec<Prepared>, Vec<String>) {
             let is_same = |room| modules(0, options) == modules(0, Options { shared: room, ..options });
             (!is_same(TIGHT)).then(|| modules(own, Options { shared: TIGHT, ..options }).ok()).flatten()
         });
-        all.push(Prepared { case, ready, emulated, deterministic, tight });
+        let wide = wide(&case).and_then(|case| Ready::scheduled(&case, options).ok());
+        // Functions are for any extent: those of the case are run.
+        let wide =
+            wide.filter(|wide| emulation::modules(&wide.program, 4 * number, PLAIN).is_ok_and(|of| of == emulated));
+        all.push(Prepared { case, ready, emulated, deterministic, tight, wide });
     }
     (all, refused)
+}
+
+/// A case with rows of 16 columns, of which threads have several, whatever their type.
+fn wide(case: &Case) -> Option<Case> {
+    // Its rows have two names.
+    let is_square = case.name == "statements/gram_matrices";
+    let is_row = |name: &str| name == "r";
+    let has_rows = case.data.is_empty() && case.dims.iter().any(|(name, _)| is_row(name));
+    let dims = case.dims.iter().map(|(name, extent)| (name.clone(), if is_row(name) { 16 } else { *extent }));
+    (has_rows && !is_square).then(|| Case { dims: dims.collect(), ..case.clone() })
 }
 
 /// The cases of a library: the C++ compiler is the slow part.
@@ -91,7 +107,7 @@ impl Emulate {
 
     /// Runs the case in every way that its kernels can go; where results must have the same bits, twice.
     fn check(&self) -> Result<(), String> {
-        let Emulate { prepared: Prepared { ready, emulated, deterministic, tight, .. }, device } = self;
+        let Emulate { prepared: Prepared { ready, emulated, deterministic, tight, wide, .. }, device } = self;
         for tight in tight.iter().flatten() {
             let result = ready.run(&emulation::chain(&ready.program, tight, device));
             result.map_err(|error| format!("tight tables: {error}"))?;
@@ -105,6 +121,12 @@ impl Emulate {
         }
         for (way, emulated) in ways(same) {
             differs(ready, &emulated, device).map_err(|error| format!("{way}, deterministic: {error}"))?;
+        }
+        if let Some(wide) = wide {
+            for (way, emulated) in ways(emulated) {
+                let result = wide.run(&emulation::chain(&wide.program, &emulated, device));
+                result.map_err(|error| format!("{way}, rows of 16: {error}"))?;
+            }
         }
         Ok(())
     }
@@ -339,6 +361,11 @@ fn decided(steps: &[Step], way: &Forced, functions: &[Function]) -> Vec<Step> {
             let (first, end, width) = (first.clone(), end.clone(), *width.max(&way.team));
             vec![Step::Teams { function: *function, first, end, width, inner: Expr::Index(way.lanes) }]
         }
+        // Threads have several elements of rows of a multiple alone.
+        Step::Choose { condition, then, otherwise } if way.in_strips && asks_for_multiple(condition) => {
+            let (then, otherwise) = (decided(then, way, functions), decided(otherwise, way, functions));
+            vec![Step::Choose { condition: condition.clone(), then, otherwise }]
+        }
         Step::Choose { then, otherwise, .. } => {
             let is_first = match () {
                 () if then.iter().any(|step| matches!(step, Step::Sort { .. })) => way.is_sorted,
@@ -359,6 +386,13 @@ fn decided(steps: &[Step], way: &Forced, functions: &[Function]) -> Vec<Step> {
         other => vec![other.clone()],
     };
     steps.iter().flat_map(one).collect()
+}
+
+/// Whether a condition holds for multiples of a number.
+fn asks_for_multiple(condition: &Expr) -> bool {
+    let mut asks = false;
+    condition.for_each(&mut |expr| asks |= matches!(expr, Expr::Binary(BinaryOperator::Remainder, ..)));
+    asks
 }
 
 /// What the emulation says of a kernel after a change to its module.

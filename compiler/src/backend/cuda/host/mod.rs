@@ -184,7 +184,7 @@ impl<'a> Host<'a> {
             .map(|((id, _), _)| *id)
             .collect();
         for id in given {
-            self.line(&format!("run.lies_well({});", self.given[&id]));
+            self.line(&format!("run.lies_well({}, {});", self.given[&id], self.lengths[&id]));
         }
         self.unused();
         self.steps(&self.module.steps);

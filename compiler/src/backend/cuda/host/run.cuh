@@ -44,8 +44,8 @@ public:
     }
 
     /* Whether threads can move several elements as one. */
-    void lies_well(const void *values) {
-        if ((uintptr_t)values % 16 != 0) did(cudaErrorMisalignedAddress);
+    void lies_well(const void *values, size_t length) {
+        if (length > 0 && (uintptr_t)values % 16 != 0) did(cudaErrorMisalignedAddress);
     }
 
     /* Numbers: what is too large is an error, what would be below zero is zero. */
