@@ -2,7 +2,7 @@
 
 use super::cubin::cubin;
 use super::driver::{asked, devices, said, start};
-use super::staging::{InChunks, Pinned};
+use super::staging::{Chunks, InChunks, Pinned};
 use super::{CudaError, Usage};
 use crate::execute::device::{Device, DeviceKernel, Grid, Memory, Resident};
 use crate::execute::hash::Fnv128;
@@ -354,6 +354,19 @@ impl Stream {
         // SAFETY: so many bytes were allocated there, and those of the host stay until the copy is done.
         unsafe { result::memcpy_dtoh_async(bytes, memory.0, self.stream) }.map_err(said)
     }
+
+    /// A copy by way of chunks, which are given back when nothing is on its way to them.
+    fn in_chunks(
+        &self,
+        memory: Memory,
+        mut chunks: Chunks,
+        copy: impl FnOnce(&mut Chunks, &mut Copying<'_>) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let copied = copy(&mut chunks, &mut Copying { stream: self, memory, begun: VecDeque::new() });
+        let waited = self.wait().map_err(said);
+        self.context.pinned.give_back(chunks);
+        copied.and(waited)
+    }
 }
 
 /// An event of the driver. It is destroyed when it is dropped.
@@ -385,7 +398,7 @@ impl Drop for Event {
 struct Copying<'a> {
     stream: &'a Stream,
     memory: Memory,
-    /// Behind the chunks that are not waited for.
+    /// One for each chunk that was not waited for.
     begun: VecDeque<Event>,
 }
 
@@ -397,13 +410,13 @@ impl Copying<'_> {
 }
 
 impl InChunks for Copying<'_> {
-    fn send(&mut self, behind: usize, chunk: &[u8]) -> Result<(), String> {
-        self.stream.send(Memory(self.memory.0 + behind as u64), chunk)?;
+    fn send(&mut self, offset: usize, chunk: &[u8]) -> Result<(), String> {
+        self.stream.send(Memory(self.memory.0 + offset as u64), chunk)?;
         self.begun()
     }
 
-    fn receive(&mut self, behind: usize, chunk: &mut [u8]) -> Result<(), String> {
-        self.stream.receive(Memory(self.memory.0 + behind as u64), chunk)?;
+    fn receive(&mut self, offset: usize, chunk: &mut [u8]) -> Result<(), String> {
+        self.stream.receive(Memory(self.memory.0 + offset as u64), chunk)?;
         self.begun()
     }
 
@@ -438,27 +451,20 @@ impl Device for Stream {
 
     fn write(&self, memory: Memory, bytes: &[u8]) -> Result<(), String> {
         self.enter()?;
-        let Some(mut chunks) = self.context.pinned.chunks(bytes) else {
+        let Some(chunks) = self.context.pinned.chunks(bytes) else {
             let sent = self.send(memory, bytes);
             return self.wait().map_err(said).and(sent);
         };
-        let sent = chunks.send(bytes, &mut Copying { stream: self, memory, begun: VecDeque::new() });
-        let waited = self.wait().map_err(said);
-        self.context.pinned.give_back(chunks);
-        sent.and(waited)
+        self.in_chunks(memory, chunks, |chunks, copying| chunks.send(bytes, copying))
     }
 
     fn read(&self, memory: Memory, bytes: &mut [u8]) -> Result<(), String> {
         self.enter()?;
-        let Some(mut chunks) = self.context.pinned.chunks(bytes) else {
+        let Some(chunks) = self.context.pinned.chunks(bytes) else {
             let received = self.receive(memory, bytes);
             return self.wait().map_err(said).and(received);
         };
-        let received = chunks.receive(bytes, &mut Copying { stream: self, memory, begun: VecDeque::new() });
-        // Nothing is on its way to memory that is given back.
-        let waited = self.wait().map_err(said);
-        self.context.pinned.give_back(chunks);
-        received.and(waited)
+        self.in_chunks(memory, chunks, |chunks, copying| chunks.receive(bytes, copying))
     }
 
     fn copy(&self, from: Memory, to: Memory, bytes: usize) -> Result<(), String> {

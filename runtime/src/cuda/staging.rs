@@ -87,13 +87,13 @@ impl Pinned {
     }
 }
 
-/// A copy in chunks, each of which stands behind so many bytes. What is begun is done in order.
+/// A copy in chunks, each at an offset in bytes. What is begun is done in order.
 pub(super) trait InChunks {
     /// Begins to send a chunk.
-    fn send(&mut self, behind: usize, chunk: &[u8]) -> Result<(), String>;
+    fn send(&mut self, offset: usize, chunk: &[u8]) -> Result<(), String>;
 
     /// Begins to receive one.
-    fn receive(&mut self, behind: usize, chunk: &mut [u8]) -> Result<(), String>;
+    fn receive(&mut self, offset: usize, chunk: &mut [u8]) -> Result<(), String>;
 
     /// Waits until the first is done that was not waited for.
     fn wait(&mut self) -> Result<(), String>;
@@ -117,11 +117,11 @@ impl Chunks {
     pub(super) fn receive(&mut self, bytes: &mut [u8], copying: &mut dyn InChunks) -> Result<(), String> {
         let length = bytes.len();
         let begin = |chunks: &mut Self, copying: &mut dyn InChunks, number: usize| {
-            let behind = number * CHUNK;
-            if behind >= length {
+            let offset = number * CHUNK;
+            if offset >= length {
                 return Ok(());
             }
-            copying.receive(behind, &mut chunks.0[number % 2][..CHUNK.min(length - behind)])
+            copying.receive(offset, &mut chunks.0[number % 2][..CHUNK.min(length - offset)])
         };
         begin(self, copying, 0)?;
         for (number, part) in bytes.chunks_mut(CHUNK).enumerate() {
