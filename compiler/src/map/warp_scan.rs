@@ -167,8 +167,10 @@ impl<'a> EntriesOfRows<'a> {
 
     /// What an entry adds, where nothing but its row and itself decides about it.
     fn body(&self, entries: &Parallel, array: ArrayId) -> Option<Vec<Statement>> {
-        let (index, sum) = self.of_row.iter().find_map(|statement| match statement {
-            Statement::Reduce(other, index, _, Expr::Variable(sum)) if *other == array => Some((index, *sum)),
+        let (index, operator, sum) = self.of_row.iter().find_map(|statement| match statement {
+            Statement::Reduce(other, index, operator, Expr::Variable(sum)) if *other == array => {
+                Some((index, *operator, *sum))
+            }
             _ => None,
         })?;
         let mut body = Vec::new();
@@ -184,14 +186,10 @@ impl<'a> EntriesOfRows<'a> {
                 _ => return None,
             }
         }
-        let operator = self.of_row.iter().find_map(|statement| match statement {
-            Statement::Reduce(other, _, operator, _) if *other == array => Some(*operator),
-            _ => None,
-        });
         let mut is_same = true;
         let body = replace_statements(body, &mut |statement| match statement {
             Statement::Update(variable, by, term) if variable == sum => {
-                is_same &= Some(by) == operator;
+                is_same &= by == operator;
                 vec![Statement::Reduce(array, index.clone(), by, term)]
             }
             other => vec![other],
