@@ -43,6 +43,15 @@ impl Kernel {
         id
     }
 
+    /// What a variable or a parameter that has a mask of interleaved bits is called: after the dimension that they are of.
+    pub(crate) fn mask_name(&self, mask: &Expr) -> String {
+        let Expr::Mask { part, extents } = mask else { return "bits".to_owned() };
+        match extents.get(*part) {
+            Some(Expr::Dimension(dimension)) => format!("{}_bits", self.dimension(*dimension).name),
+            _ => "bits".to_owned(),
+        }
+    }
+
     /// Declares a variable for an index that does not change.
     pub(crate) fn declare_index(&mut self, name: &str) -> VariableId {
         self.declare_variable(name, Type::Index, false)

@@ -31,9 +31,9 @@ fn block(kernel: &mut Kernel, statements: &mut [Statement], known: &mut Vec<(Exp
 }
 
 fn replace(kernel: &mut Kernel, expr: Expr, known: &mut Vec<(Expr, VariableId)>) -> Expr {
-    let Expr::Mask { part, extents } = &expr else {
+    if !matches!(expr, Expr::Mask { .. }) {
         return expr.map_children(&mut |child| replace(kernel, child, known));
-    };
+    }
     let mut is_constant = true;
     expr.for_each(&mut |inner| is_constant &= !matches!(inner, Expr::Variable(_) | Expr::Load(..)));
     if !is_constant {
@@ -42,10 +42,7 @@ fn replace(kernel: &mut Kernel, expr: Expr, known: &mut Vec<(Expr, VariableId)>)
     if let Some((_, variable)) = known.iter().find(|(mask, _)| *mask == expr) {
         return Expr::Variable(*variable);
     }
-    let name = match extents.get(*part) {
-        Some(Expr::Dimension(dimension)) => format!("{}_bits", kernel.dimension(*dimension).name),
-        _ => "bits".to_owned(),
-    };
+    let name = kernel.mask_name(&expr);
     let variable = kernel.declare_index(&name);
     known.push((expr, variable));
     Expr::Variable(variable)

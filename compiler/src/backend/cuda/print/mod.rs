@@ -92,14 +92,7 @@ impl<'a> Printer<'a> {
         let length = |id: ArrayId| format!("{}_length", kernel.array(id).name);
         let lengths = function.lengths().into_iter().map(|id| (id, namer.name(&length(id)))).collect();
         let arrays = function.arrays().into_iter().map(|(id, _)| (id, namer.name(&kernel.array(id).name))).collect();
-        let mask_name = |mask: &Expr| match mask {
-            Expr::Mask { part, extents } => match extents.get(*part) {
-                Some(Expr::Dimension(id)) => format!("{}_bits", kernel.dimension(*id).name),
-                _ => "bits".to_owned(),
-            },
-            _ => "bits".to_owned(),
-        };
-        let masks = function.masks().into_iter().map(|mask| (namer.name(&mask_name(&mask)), mask));
+        let masks = function.masks().into_iter().map(|mask| (namer.name(&kernel.mask_name(&mask)), mask));
         let masks = masks.map(|(name, mask)| (mask, name)).collect();
         let (variables, extents) = (BTreeMap::new(), BTreeMap::new());
         let team = function.teams().map(|_| Team::new(&mut namer));
