@@ -236,7 +236,7 @@ pub(crate) fn is_of_row(index: &Expr, element: VariableId, extent: &Expr) -> boo
     }
 }
 
-/// Whether an expression is a multiple of an extent, whatever its variables are.
+/// Whether an expression is a multiple of an extent, for all values of its variables.
 pub(crate) fn is_multiple(expr: &Expr, extent: &Expr) -> bool {
     match expr {
         Expr::Index(0) => true,

@@ -243,7 +243,7 @@ impl Printer<'_> {
         Some(moved.element.clone())
     }
 
-    /// The loads of a body that are of neighbours, and happen whatever the body finds.
+    /// The unconditional loads of neighbours in a body.
     fn loads(&self, over: &Over<'_>, written: &BTreeMap<ArrayId, usize>) -> Vec<(ArrayId, Expr)> {
         let mut moved: Vec<(ArrayId, Expr)> = Vec::new();
         for load in loads(over.body) {
@@ -333,7 +333,7 @@ impl Printer<'_> {
     }
 }
 
-/// The loads of a body that happen whatever it finds, with what they are indexed by.
+/// The unconditional loads of a body, with their indices.
 fn loads(body: &[Statement]) -> Vec<(ArrayId, Expr)> {
     let mut loads = Vec::new();
     for statement in body.iter().filter(|statement| statement.blocks().is_empty()) {
