@@ -21,6 +21,7 @@
 //!   stand. How is the target's affair; only [`Statement::Insert`] and [`Statement::Reset`] mention it.
 //! * **Bitmaps** are local arrays made by [`Statement::Bitmap`]: sets of keys, to which [`Statement::Mark`] adds one and which
 //!   [`Statement::Marked`] goes through in order. Nothing else mentions them.
+//! * **Directories** are local arrays made by [`Statement::Directory`], which only [`Statement::Intersect`] mentions.
 //! * **[`Statement::Parallel`]** cuts `begin..end` into chunks and runs its body once a chunk, in any order or at the same time.
 //!   What the body writes and does not allocate itself must be named in `sharing` or `reductions`, which say how the
 //!   chunks' writes come together. Nothing inside depends on how the range was cut. No chunk is empty.
@@ -284,7 +285,7 @@ pub enum ArrayRole {
         tensor: TensorId,
     },
     /// Made by an [`Statement::Allocate`], [`Statement::View`], [`Statement::Numbers`], [`Statement::List`],
-    /// [`Statement::Table`] or [`Statement::Bitmap`].
+    /// [`Statement::Table`], [`Statement::Bitmap`] or [`Statement::Directory`].
     Local,
 }
 
@@ -529,6 +530,19 @@ pub enum Statement {
         /// One more than the largest key that may come.
         extent: Expr,
     },
+    /// Makes a directory of a level: where under each parent each coordinate stands. A target may do without.
+    Directory {
+        /// Which; an index array declared with role `Local`.
+        directory: ArrayId,
+        /// The positions of the level.
+        positions: ArrayId,
+        /// Its coordinates.
+        coordinates: ArrayId,
+        /// One more than the largest coordinate that may come.
+        extent: Expr,
+        /// As many as this array's elements are going to be looked for.
+        sought: ArrayId,
+    },
     /// Declares `place`, where in the list `keys` the `key` stands. If it is not there, it is appended. A target may append it
     /// also if it is, where that costs less than to find it: equal keys are not told apart, and meet by a
     /// [`Statement::Sort`] at the latest.
@@ -609,6 +623,8 @@ pub enum Statement {
     Intersect {
         /// What meets.
         walks: [Walk; 2],
+        /// The second walk is over the children of a parent of a level: where a target may look for them rather than search.
+        directory: Option<LookUp>,
         /// What to do.
         body: Vec<Statement>,
     },
@@ -629,6 +645,15 @@ pub struct Walk {
     pub begin: Expr,
     /// One past the last.
     pub end: Expr,
+}
+
+/// Where children of a parent are found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LookUp {
+    /// What a [`Statement::Directory`] made.
+    pub directory: ArrayId,
+    /// The parent.
+    pub parent: Expr,
 }
 
 /// A parallel loop over chunks of a range.

@@ -95,6 +95,7 @@ impl Statement {
             Statement::Numbers { .. } => "numbers",
             Statement::List(_) => "list",
             Statement::Table { .. } => "table",
+            Statement::Directory { .. } => "directory",
             Statement::Insert { .. } => "insert",
             Statement::Sort { .. } => "sort",
             Statement::Clear(_) => "clear",
@@ -418,6 +419,11 @@ fn statement(f: &mut Formatter<'_>, kernel: &Kernel, depth: usize, node: &Statem
         }
         Statement::Clear(id) => write!(f, "clear {}", array(id)),
         Statement::Reset { keys, table } => write!(f, "reset {} by {}", array(keys), array(table)),
+        Statement::Directory { directory, positions, coordinates, extent, sought } => {
+            let [directory, positions, coordinates, sought] = [directory, positions, coordinates, sought].map(array);
+            let extent = expr(extent);
+            write!(f, "directory {directory} of {coordinates} by {positions} below {extent} for {sought}")
+        }
         Statement::Bitmap { bitmap, extent } => write!(f, "bitmap {} of {}", array(bitmap), expr(extent)),
         Statement::Mark(id, key) => write!(f, "mark {}, {}", array(id), expr(key)),
         Statement::Marked { variable: id, bitmap, body } => {
@@ -437,11 +443,14 @@ fn statement(f: &mut Formatter<'_>, kernel: &Kernel, depth: usize, node: &Statem
             write!(f, "while {} ", expr(condition))?;
             block(f, kernel, depth, body)
         }
-        Statement::Intersect { walks: [one, other], body } => {
+        Statement::Intersect { walks: [one, other], directory, body } => {
             f.write_str("intersect ")?;
             for (walk, after) in [(one, ", "), (other, " ")] {
                 let (place, of) = (variable(&walk.place), array(&walk.array));
                 write!(f, "{place} in {of}[{}..{}]{after}", expr(&walk.begin), expr(&walk.end))?;
+            }
+            if let Some(look_up) = directory {
+                write!(f, "by {}[{}] ", array(&look_up.directory), expr(&look_up.parent))?;
             }
             block(f, kernel, depth, body)
         }

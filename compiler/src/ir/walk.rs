@@ -96,6 +96,7 @@ impl Statement {
             | Statement::Push(_, e)
             | Statement::While(e, _)
             | Statement::Table { extent: e, .. }
+            | Statement::Directory { extent: e, .. }
             | Statement::Bitmap { extent: e, .. }
             | Statement::Mark(_, e)
             | Statement::Insert { key: e, .. } => visit(e),
@@ -123,10 +124,13 @@ impl Statement {
                 visit(begin);
                 visit(end);
             }
-            Statement::Intersect { walks, .. } => walks.iter().for_each(|walk| {
-                visit(&walk.begin);
-                visit(&walk.end);
-            }),
+            Statement::Intersect { walks, directory, .. } => {
+                walks.iter().for_each(|walk| {
+                    visit(&walk.begin);
+                    visit(&walk.end);
+                });
+                directory.iter().for_each(|look_up| visit(&look_up.parent));
+            }
             Statement::If(branches, _) => branches.iter().for_each(|(condition, _)| visit(condition)),
             Statement::Parallel(parallel) => parallel.for_each_expr(visit),
         }
@@ -149,6 +153,7 @@ impl Statement {
             | Statement::Push(_, e)
             | Statement::While(e, _)
             | Statement::Table { extent: e, .. }
+            | Statement::Directory { extent: e, .. }
             | Statement::Bitmap { extent: e, .. }
             | Statement::Mark(_, e)
             | Statement::Insert { key: e, .. } => visit(e),
@@ -176,10 +181,13 @@ impl Statement {
                 visit(begin);
                 visit(end);
             }
-            Statement::Intersect { walks, .. } => walks.iter_mut().for_each(|walk| {
-                visit(&mut walk.begin);
-                visit(&mut walk.end);
-            }),
+            Statement::Intersect { walks, directory, .. } => {
+                walks.iter_mut().for_each(|walk| {
+                    visit(&mut walk.begin);
+                    visit(&mut walk.end);
+                });
+                directory.iter_mut().for_each(|look_up| visit(&mut look_up.parent));
+            }
             Statement::If(branches, _) => branches.iter_mut().for_each(|(condition, _)| visit(condition)),
             Statement::Parallel(parallel) => parallel.for_each_expr_mut(visit),
         }

@@ -433,6 +433,7 @@ impl Written {
             | Numbers { array, .. }
             | List(array)
             | Table { table: array, .. }
+            | Directory { directory: array, .. }
             | Bitmap { bitmap: array, .. } => {
                 self.own_arrays.insert(*array);
             }
@@ -441,7 +442,7 @@ impl Written {
                 self.block(body);
             }
             While(_, body) => self.block(body),
-            Intersect { walks, body } => {
+            Intersect { walks, body, .. } => {
                 self.own_variables.extend(walks.iter().map(|walk| walk.place));
                 self.block(body);
             }

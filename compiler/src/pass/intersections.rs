@@ -146,7 +146,8 @@ impl<'a> Merge<'a> {
         self.walks.iter().for_each(|cursor| kernel.variables[cursor.position.index()].mutable = false);
         let is_used = self.body.iter().any(|statement| statement.uses(self.coordinate));
         let coordinate = is_used.then(|| Statement::Let(self.coordinate, one.stored.clone()));
-        Some(Statement::Intersect { walks, body: coordinate.into_iter().chain(self.body.iter().cloned()).collect() })
+        let body = coordinate.into_iter().chain(self.body.iter().cloned()).collect();
+        Some(Statement::Intersect { walks, directory: None, body })
     }
 }
 

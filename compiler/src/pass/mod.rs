@@ -6,6 +6,7 @@
 mod blocks;
 mod children;
 mod codes;
+mod directories;
 mod dots;
 mod flatten;
 mod hoist;
@@ -47,6 +48,7 @@ pub const PASSES: &[Pass] = &[
     ("codes", codes::codes),
     ("intersections", intersections::intersections),
     ("children", children::children),
+    ("directories", directories::directories),
     ("long", long::long),
 ];
 
@@ -86,6 +88,7 @@ pub fn decisions(kernel: &Kernel) -> Vec<Decision> {
         dots::decisions,
         codes::decisions,
         intersections::decisions,
+        directories::decisions,
         children::decisions,
         long::decisions,
     ];

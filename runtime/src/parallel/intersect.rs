@@ -6,6 +6,10 @@
 //! growing strides; among runs of like lengths that is seldom worth a guess. How many places a block finds can't be guessed
 //! either, so they are written down, and given out when there are many.
 //!
+//! Where one run has few coordinates, each is sought in the other: by halving, without a guess, and the last of what is left all at
+//! once. Where runs of one tensor are met again and again, a [`Directory`] of them answers in a step, if it takes not much more memory than
+//! there are questions.
+//!
 //! This file stands by itself, as that of the chunks does: it is compiled at run time too.
 
 use super::coordinate::Coordinate;
@@ -35,15 +39,130 @@ pub fn intersection<'a, A: Coordinate, B: Coordinate>(
     other: &'a [B],
     others: Range<usize>,
 ) -> Intersection<'a, A, B> {
+    let seeks = Seeks::of(places.len(), others.len());
     Intersection {
         one: &one[..places.end],
         place: places.start,
         other: &other[..others.end],
         other_place: others.start,
         is_uneven: is_uneven(places.len(), others.len()),
+        seeks,
+        slots: &[],
         found: Found::default(),
     }
 }
+
+/// As [`intersection`], of the children of a parent of a level of which there is a [`Directory`]: these are in the second range.
+///
+/// # Panics
+/// When a range ends behind its array.
+///
+/// ```
+/// use spc::parallel::{Directory, intersection_in};
+///
+/// let (positions, coordinates) = ([0_u32, 2, 5], [1_u32, 6, 0, 4, 5]);
+/// let directory = Directory::new(&positions, &coordinates, 7, 100);
+/// let sought = [4_u32, 5, 6];
+/// let pairs = intersection_in((&directory, 1), &sought, 0..3, &coordinates, 2..5);
+/// assert_eq!(pairs.collect::<Vec<_>>(), [(0, 3), (1, 4)]);
+/// ```
+#[inline(always)]
+pub fn intersection_in<'a, A: Coordinate, B: Coordinate>(
+    (directory, parent): (&'a Directory, usize),
+    one: &'a [A],
+    places: Range<usize>,
+    other: &'a [B],
+    others: Range<usize>,
+) -> Intersection<'a, A, B> {
+    let slots = directory.of_parent(parent);
+    let pairs = intersection(one, places, other, others);
+    match slots.is_empty() || pairs.seeks == Seeks::InOne {
+        true => pairs,
+        false => Intersection { seeks: Seeks::InDirectory, slots, ..pairs },
+    }
+}
+
+/// Where the coordinates of a level are found: a slot for each coordinate under each parent, with one more than its place.
+///
+/// It is made for so many coordinates as are sought in it, and is empty where it would have much more slots: then ranges are searched.
+#[derive(Debug)]
+pub struct Directory {
+    extent: usize,
+    slots: Vec<u32>,
+}
+
+/// So many slots there may be for each coordinate that is sought.
+const SLOTS: usize = 8;
+
+impl Directory {
+    /// A directory of a level with these arrays, of coordinates below an extent, in which so many are going to be sought.
+    pub fn new<P: Coordinate, C: Coordinate>(
+        positions: &[P],
+        coordinates: &[C],
+        extent: usize,
+        sought: usize,
+    ) -> Directory {
+        let parents = positions.len().saturating_sub(1);
+        let most = sought.saturating_mul(SLOTS);
+        let length = parents.checked_mul(extent).filter(|length| *length <= most);
+        let mut slots = Vec::new();
+        let Some(length) = length.filter(|_| u32::try_from(coordinates.len()).is_ok_and(|count| count < u32::MAX))
+        else {
+            return Directory { extent, slots };
+        };
+        // Without the memory, ranges are searched.
+        if slots.try_reserve_exact(length).is_ok() {
+            super::room::in_huge_pages(slots.as_ptr(), length);
+            slots.resize(length, 0);
+        }
+        for (slots, bounds) in slots.chunks_exact_mut(extent.max(1)).zip(positions.windows(2)) {
+            let (first, end) = (bounds[0].place(), bounds[1].place());
+            for (coordinate, place) in coordinates[first..end].iter().zip(first as u32..) {
+                slots[coordinate.place()] = place + 1;
+            }
+        }
+        Directory { extent, slots }
+    }
+
+    /// The slots of a parent's coordinates; none where ranges are to be searched.
+    #[inline(always)]
+    fn of_parent(&self, parent: usize) -> &[u32] {
+        if self.slots.is_empty() { &[] } else { &self.slots[parent * self.extent..][..self.extent] }
+    }
+}
+
+/// How pairs are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Seeks {
+    /// Side by side.
+    SideBySide,
+    /// Each coordinate of one is sought in the other.
+    InOther,
+    /// Each of the other is sought in one.
+    InOne,
+    /// Each of one is sought among slots.
+    InDirectory,
+}
+
+impl Seeks {
+    /// For runs of these lengths.
+    #[inline(always)]
+    fn of(length: usize, other: usize) -> Seeks {
+        let is_short =
+            |short: usize, long: usize| short <= long && (short <= FEW || short <= SOME && long / SOME >= short);
+        match (is_short(length, other), is_short(other, length)) {
+            (true, _) => Seeks::InOther,
+            (_, true) => Seeks::InOne,
+            _ => Seeks::SideBySide,
+        }
+    }
+}
+
+/// A run so short is sought coordinate by coordinate.
+const FEW: usize = 4;
+
+/// So is a run of this length in one that is as many times longer.
+const SOME: usize = 16;
 
 /// What [`intersection`] gives.
 #[derive(Debug)]
@@ -56,6 +175,9 @@ pub struct Intersection<'a, A, B> {
     other_place: usize,
     /// Whether the longer range is searched for the coordinates of the other.
     is_uneven: bool,
+    seeks: Seeks,
+    /// One more than the place of each coordinate of the other that has one, in the whole array.
+    slots: &'a [u32],
     found: Found,
 }
 
@@ -94,6 +216,15 @@ impl<A: Coordinate, B: Coordinate> Iterator for Intersection<'_, A, B> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<(usize, usize)> {
+        match self.seeks {
+            Seeks::SideBySide => {}
+            Seeks::InOther => return sought(self.one, &mut self.place, self.other, &mut self.other_place),
+            Seeks::InOne => {
+                let found = sought(self.other, &mut self.other_place, self.one, &mut self.place);
+                return found.map(|(other, one)| (one, other));
+            }
+            Seeks::InDirectory => return self.looked_up(),
+        }
         if lanes::<A, B>() == 0 {
             return self.step();
         }
@@ -124,6 +255,21 @@ impl<A: Coordinate, B: Coordinate> Intersection<'_, A, B> {
         }
     }
 
+    /// The next coordinate of one that has a place among those of the other.
+    #[inline(always)]
+    fn looked_up(&mut self) -> Option<(usize, usize)> {
+        while let Some(coordinate) = self.one.get(self.place) {
+            let place = self.place;
+            self.place += 1;
+            let found = self.slots.get(coordinate.place()).map_or(0, |slot| *slot as usize);
+            // Nothing is in a slot of 0, and what lies outside of the range is none of its.
+            if found > self.other_place && found <= self.other.len() {
+                return Some((place, found - 1));
+            }
+        }
+        None
+    }
+
     /// The first pair of those that are found.
     #[inline(always)]
     fn take(&mut self) -> (usize, usize) {
@@ -144,6 +290,52 @@ impl<A: Coordinate, B: Coordinate> Intersection<'_, A, B> {
         both
     }
 }
+
+/// The next coordinate of a short run, from a place on, that is in a long one from another on; both places are behind it then.
+#[inline(always)]
+fn sought<A: Coordinate, B: Coordinate>(
+    short: &[A],
+    place: &mut usize,
+    long: &[B],
+    other_place: &mut usize,
+) -> Option<(usize, usize)> {
+    while let Some(coordinate) = short.get(*place) {
+        let coordinate = coordinate.place();
+        let found = *other_place + not_below(long.get(*other_place..)?, coordinate);
+        *place += 1;
+        *other_place = found;
+        if long.get(found)?.place() == coordinate {
+            *other_place += 1;
+            return Some((*place - 1, found));
+        }
+    }
+    None
+}
+
+/// How many of ascending coordinates are below another.
+#[inline(always)]
+fn not_below<C: Coordinate>(coordinates: &[C], least: usize) -> usize {
+    let (mut first, mut count) = (0, coordinates.len());
+    while count > AT_ONCE {
+        let half = count / 2;
+        first = std::hint::select_unpredictable(coordinates[first + half].place() < least, first + half, first);
+        count -= half;
+    }
+    first + below(&coordinates[first..first + count], least)
+}
+
+/// So many coordinates are compared without a guess.
+const AT_ONCE: usize = if IN_BLOCKS { 64 } else { 8 };
+
+/// How many of a few ascending coordinates are below another.
+#[cfg(not(all(target_arch = "x86_64", target_feature = "avx512f")))]
+#[inline(always)]
+fn below<C: Coordinate>(coordinates: &[C], least: usize) -> usize {
+    coordinates.iter().map(|coordinate| usize::from(coordinate.place() < least)).sum()
+}
+
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512f"))]
+use blocks::below;
 
 /// Whether one of two lengths is so much greater that blocks of it often lie between neighbours of the other.
 #[inline(always)]
@@ -246,6 +438,40 @@ mod blocks {
             self.place += place;
             self.other_place += other_place;
         }
+    }
+
+    /// How many of a few ascending coordinates are below another.
+    #[inline(always)]
+    pub(super) fn below<C: Coordinate>(coordinates: &[C], least: usize) -> usize {
+        let lanes = 64 / size_of::<C>();
+        if !matches!(lanes, 8 | 16) {
+            return coordinates.partition_point(|coordinate| coordinate.place() < least);
+        }
+        let mut count = 0;
+        for block in coordinates.chunks(lanes) {
+            let there = first(block.len());
+            // SAFETY: the mask leaves out what lies behind the block; the bytes of a coordinate are its bits; the crate is compiled for
+            // processors that have these instructions.
+            let are_below = unsafe {
+                match lanes {
+                    8 => {
+                        let block = _mm512_maskz_loadu_epi64(there as u8, block.as_ptr().cast());
+                        u16::from(_mm512_mask_cmplt_epu64_mask(there as u8, block, _mm512_set1_epi64(least as i64)))
+                    }
+                    // A coordinate of the other run may have more bits.
+                    _ if least > u32::MAX as usize => there,
+                    _ => {
+                        let block = _mm512_maskz_loadu_epi32(there, block.as_ptr().cast());
+                        _mm512_mask_cmplt_epu32_mask(there, block, _mm512_set1_epi32(least as i32))
+                    }
+                }
+            };
+            count += are_below.count_ones() as usize;
+            if are_below != u16::MAX >> (16 - lanes) {
+                break;
+            }
+        }
+        count
     }
 
     /// Writes the places of a block that are found, and anything behind them.

@@ -61,7 +61,7 @@ pub use combine::{
 pub use coordinate::Coordinate;
 pub use dot::{At, AtSome, Both, Number, Run, Same, Stored, Term, Terms, at, at_some, run, same};
 pub use half::{Half, bf16, f16, numbers, numbers_of};
-pub use intersect::{Intersection, intersection};
+pub use intersect::{Directory, Intersection, intersection, intersection_in};
 pub use joined::{Joined, Taken};
 pub use product::{Fused, add_product};
 #[cfg(feature = "compile")]

@@ -477,7 +477,7 @@ proptest::proptest! {
     #[test]
     fn intersections_are_those_of_sets(
         extent in 1_u64..2000,
-        kept in (1_u64..2000, 1_u64..2000),
+        kept in (0_u32..12, 0_u32..12),
         seed in 0_u64..u64::MAX,
         cut in (0_usize..20, 0_usize..20),
     ) {
@@ -485,6 +485,8 @@ proptest::proptest! {
             let is_in = |key: &u64| (key + 1).wrapping_mul(seed ^ salt).rotate_left(29) % extent < kept;
             (0..extent).filter(is_in).map(|key| key as u32).collect()
         };
+        // From one coordinate to all of them.
+        let kept = (1 << kept.0, 1 << kept.1);
         let (one, other) = (set(kept.0, 0x9e37_79b9_7f4a_7c15), set(kept.1, 0xd1b5_4a32_d192_ed03));
         let ranges = (cut.0.min(one.len())..one.len(), cut.1..other.len());
         let place_of = |key: &u32| (cut.1..other.len()).find(|&place| other[place] == *key);
@@ -492,6 +494,14 @@ proptest::proptest! {
         let pairs: Vec<(usize, usize)> = pairs.collect();
         let found: Vec<_> = intersection(&one, ranges.0.clone(), &other, ranges.1.clone()).collect();
         proptest::prop_assert_eq!(&found, &pairs);
+        // The same as children of the second of three parents, in a directory and where it has no slots.
+        let bounds = [cut.1.min(other.len()), other.len(), other.len()].map(|bound| bound as u32);
+        for sought in [0, usize::MAX] {
+            let directory = Directory::new(&[0, bounds[0], bounds[1], bounds[2]], &other, extent as usize, sought);
+            let range = bounds[0] as usize..other.len();
+            let found: Vec<_> = intersection_in((&directory, 1), &one, ranges.0.clone(), &other, range).collect();
+            proptest::prop_assert_eq!(&found, &pairs);
+        }
         let wide = |keys: &[u32]| -> Vec<u64> { keys.iter().map(|&key| u64::from(key) << 30 | 7).collect() };
         let found: Vec<_> = intersection(&wide(&one), ranges.0.clone(), &wide(&other), ranges.1.clone()).collect();
         proptest::prop_assert_eq!(&found, &pairs);

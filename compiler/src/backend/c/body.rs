@@ -117,6 +117,8 @@ impl Printer<'_> {
                 self.line(&format!("spc_table {name} = spc_table_new({extent});"));
                 self.free_at_end(format!("spc_table_free(&{name});"));
             }
+            // Ranges are searched.
+            Statement::Directory { .. } => {}
             Statement::Insert { place, key, keys, table } => {
                 let held = self.kernel.array(*keys).element;
                 self.helpers.table(held);
@@ -192,7 +194,7 @@ impl Printer<'_> {
                 let condition = self.expr(condition);
                 self.nest(&format!("while ({condition})"), |printer| printer.block(body));
             }
-            Statement::Intersect { walks, body } => self.intersect(walks, body),
+            Statement::Intersect { walks, body, .. } => self.intersect(walks, body),
             Statement::If(branches, otherwise) => {
                 for (number, (condition, body)) in branches.iter().enumerate() {
                     let condition = self.expr(condition);

@@ -188,6 +188,14 @@ impl Printer<'_> {
                 let name = self.declare_array(*table);
                 quote!(let mut #name = #helpers::Table::new([#(#shape),*]);)
             }
+            Statement::Directory { directory, positions, coordinates, extent, sought } => {
+                let helpers = self.options.parallel.clone();
+                let [positions, coordinates, sought] =
+                    [positions, coordinates, sought].map(|array| self.arrays[array].clone());
+                let extent = self.expr(extent);
+                let name = self.declare_array(*directory);
+                quote!(let #name = #helpers::Directory::new(#positions, #coordinates, #extent, #sought.len());)
+            }
             Statement::Bitmap { bitmap, extent } => {
                 let helpers = self.options.parallel.clone();
                 let extent = self.expr(extent);
@@ -259,8 +267,16 @@ impl Printer<'_> {
                 let (condition, body) = (self.expr(condition), self.block(body));
                 quote!(while #condition { #body })
             }
-            Statement::Intersect { walks, body } => {
+            Statement::Intersect { walks, directory, body } => {
                 let helpers = self.options.parallel.clone();
+                let meets = match directory {
+                    None => quote!(#helpers::intersection),
+                    Some(_) => quote!(#helpers::intersection_in),
+                };
+                let first = directory.as_ref().map(|look_up| {
+                    let (name, parent) = (self.arrays[&look_up.directory].clone(), self.expr(&look_up.parent));
+                    quote!((&#name, #parent),)
+                });
                 let [one, other] = walks.each_ref().map(|walk| {
                     let begin = self.at_least(&walk.begin, crate::ir::precedence::Precedence::Or);
                     let (array, end) = (self.arrays[&walk.array].clone(), self.expr(&walk.end));
@@ -275,7 +291,7 @@ impl Printer<'_> {
                     let name = &names[walk];
                     if is_used[walk] { quote!(#name) } else { quote!(_) }
                 });
-                quote!(for (#place, #other_place) in #helpers::intersection(#one, #other) { #body })
+                quote!(for (#place, #other_place) in #meets(#first #one, #other) { #body })
             }
             Statement::If(branches, otherwise) => self.branches(branches, otherwise),
             Statement::Parallel(parallel) => self.parallel(parallel),

@@ -31,7 +31,9 @@ impl<'t> Parser<'t> {
             "let" | "allocate" | "folds" | "fill" | "push" | "extend" | "mark" => self.of_array(word),
             "view" => self.view(),
             "numbers" => self.numbers(),
-            "list" | "table" | "bitmap" | "insert" | "sort" | "clear" | "reset" => self.of_workspace(word),
+            "list" | "table" | "directory" | "bitmap" | "insert" | "sort" | "clear" | "reset" => {
+                self.of_workspace(word)
+            }
             "marked" => self.marked_loop(),
             "for" => self.for_loop(),
             "while" => self.while_loop(),
@@ -53,7 +55,16 @@ impl<'t> Parser<'t> {
         let one = self.walk()?;
         self.require(",")?;
         let other = self.walk()?;
-        Ok(Statement::Intersect { walks: [one, other], body: self.block()? })
+        let directory = if self.accept("by")? { Some(self.look_up()?) } else { None };
+        Ok(Statement::Intersect { walks: [one, other], directory, body: self.block()? })
+    }
+
+    fn look_up(&mut self) -> Result<LookUp> {
+        let directory = self.array()?;
+        self.require("[")?;
+        let parent = self.expr()?;
+        self.require("]")?;
+        Ok(LookUp { directory, parent })
     }
 
     fn walk(&mut self) -> Result<Walk> {
@@ -200,6 +211,17 @@ impl<'t> Parser<'t> {
                 let table = self.array()?;
                 self.require("of")?;
                 Statement::Table { table, extent: self.expr()? }
+            }
+            "directory" => {
+                let directory = self.array()?;
+                self.require("of")?;
+                let coordinates = self.array()?;
+                self.require("by")?;
+                let positions = self.array()?;
+                self.require("below")?;
+                let extent = self.expr()?;
+                self.require("for")?;
+                Statement::Directory { directory, positions, coordinates, extent, sought: self.array()? }
             }
             "bitmap" => {
                 let bitmap = self.array()?;

@@ -440,6 +440,13 @@ impl Random {
             }
             13 => Statement::Sort { keys: self.array(), places: self.array(), table: self.yes().then(|| self.array()) },
             14 if self.yes() => Statement::Bitmap { bitmap: self.array(), extent: self.expr(3) },
+            14 if self.yes() => Statement::Directory {
+                directory: self.array(),
+                positions: self.array(),
+                coordinates: self.array(),
+                extent: self.expr(3),
+                sought: self.array(),
+            },
             14 => Statement::Clear(self.array()),
             15 if self.yes() => Statement::Mark(self.array(), self.expr(3)),
             15 => Statement::Reset { keys: self.array(), table: self.array() },
@@ -450,7 +457,11 @@ impl Random {
                 vector: self.yes(),
                 body: self.block(less),
             },
-            17 if self.yes() => Statement::Intersect { walks: [self.walk(), self.walk()], body: self.block(less) },
+            17 if self.yes() => {
+                let walks = [self.walk(), self.walk()];
+                let directory = self.yes().then(|| LookUp { directory: self.array(), parent: self.expr(3) });
+                Statement::Intersect { walks, directory, body: self.block(less) }
+            }
             17 => Statement::While(self.expr(3), self.block(less)),
             18 => Statement::Marked { variable: self.variable(), bitmap: self.array(), body: self.block(less) },
             19 => Statement::If(self.many(3, |r| (r.expr(3), r.block(less))), self.block(less)),

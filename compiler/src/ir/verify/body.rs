@@ -35,6 +35,7 @@ enum Made {
     List { when: usize },
     Table { when: usize },
     Bitmap { when: usize },
+    Directory,
     View { of: ArrayId, mutable: bool, when: usize },
     Numbers,
 }
@@ -52,11 +53,12 @@ enum Access {
     Sort,
     Insert,
     Mark,
+    LookUp,
 }
 
 impl Access {
     fn writes(self) -> bool {
-        !matches!(self, Access::Length | Access::Read)
+        !matches!(self, Access::Length | Access::Read | Access::LookUp)
     }
 }
 
@@ -171,6 +173,15 @@ impl<'k> Body<'k> {
                 self.indices(*table);
                 self.make(*table, Made::Table { when: self.declared.len() });
             }
+            Statement::Directory { directory, positions, coordinates, extent, sought } => {
+                self.expr(extent, Type::Index);
+                for array in [*positions, *coordinates, *sought] {
+                    self.indices(array);
+                    self.touch(array, Access::Read);
+                }
+                self.indices(*directory);
+                self.make(*directory, Made::Directory);
+            }
             Statement::Bitmap { bitmap, extent } => {
                 self.expr(extent, Type::Index);
                 self.indices(*bitmap);
@@ -249,8 +260,12 @@ impl<'k> Body<'k> {
                 self.expr(condition, Type::Bool);
                 self.block(&path, body);
             }
-            Statement::Intersect { walks, body } => {
+            Statement::Intersect { walks, directory, body } => {
                 self.not_in_vector("intersect");
+                if let Some(look_up) = directory {
+                    self.expr(&look_up.parent, Type::Index);
+                    self.touch(look_up.directory, Access::LookUp);
+                }
                 for walk in walks {
                     self.expr(&walk.begin, Type::Index);
                     self.expr(&walk.end, Type::Index);
@@ -463,6 +478,9 @@ impl<'k> Body<'k> {
             (Made::Bitmap { .. }, Access::Mark) => return None,
             (Made::Bitmap { .. }, _) => return Some((19, format!("{name} is a bitmap, but is used as an array"))),
             (_, Access::Mark) => return Some((19, format!("{name} is used as a bitmap, but is none"))),
+            (Made::Directory, Access::LookUp) => return None,
+            (Made::Directory, _) => return Some((19, format!("{name} is a directory, but is used as an array"))),
+            (_, Access::LookUp) => return Some((19, format!("{name} is used as a directory, but is none"))),
             (Made::List { .. }, _) => return None,
             (_, Access::Sort) => {
                 return Some((19, format!("{name} is sorted, cleared or inserted to, but is no list")));

@@ -105,6 +105,10 @@ impl Ids<'_> {
                 self.array(*table);
                 self.expr(extent);
             }
+            Statement::Directory { directory, positions, coordinates, extent, sought } => {
+                [*directory, *positions, *coordinates, *sought].into_iter().for_each(|id| self.array(id));
+                self.expr(extent);
+            }
             Statement::Insert { place, key, keys, table } => {
                 self.variable(*place);
                 self.expr(key);
@@ -124,11 +128,15 @@ impl Ids<'_> {
                 self.array(*bitmap);
                 self.block(&path, body);
             }
-            Statement::Intersect { walks, body } => {
+            Statement::Intersect { walks, directory, body } => {
                 for walk in walks {
                     self.variable(walk.place);
                     self.array(walk.array);
                     [&walk.begin, &walk.end].into_iter().for_each(|e| self.expr(e));
+                }
+                if let Some(look_up) = directory {
+                    self.array(look_up.directory);
+                    self.expr(&look_up.parent);
                 }
                 self.block(&path, body);
             }

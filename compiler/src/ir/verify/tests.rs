@@ -68,6 +68,34 @@ const MARKS: &str = "kernel marks {
   }
 }";
 
+/// a(i) = b(i, j) * c(j), where c is looked up.
+const LOOKS_UP: &str = "kernel looks_up {
+  dimension d0 i runtime
+  dimension d1 j runtime
+  tensor t0 b f64 [dense, compressed] (d0, d1) input
+  tensor t1 c f64 [compressed] (d1) input
+  tensor t2 a f64 [dense] (d0) output dense zero
+  array a0 b2_pos index(u32) positions t0 1
+  array a1 b2_crd index(u32) coordinates t0 1
+  array a2 b_vals f64 values t0
+  array a3 c1_pos index(u32) positions t1 0
+  array a4 c1_crd index(u32) coordinates t1 0
+  array a5 c_vals f64 values t1
+  array a6 a_vals f64 values t2
+  array a7 c1 index(u32) local
+  variable v0 i index
+  variable v1 pb2 index
+  variable v2 pc1 index
+  body {
+    directory a7 of a4 by a3 below d1 for a1
+    for v0 in 0..d0 {
+      intersect v1 in a1[a0[v0]..a0[v0 + 1]], v2 in a4[a3[0]..a3[1]] by a7[0] {
+        a6[v0] += a2[v1] * a5[v2]
+      }
+    }
+  }
+}";
+
 /// Y(i, j) = A(i, j), assembled in parallel.
 const COPY: &str = "kernel copy {
   dimension d0 i runtime
@@ -400,4 +428,14 @@ fn rule_19_bitmaps() {
     assert_eq!(breaks(MARKS, "marked v0 in a1 {", "marked v0 in a0 {"), [19, 5]);
     assert_eq!(breaks(MARKS, "mark a1, 3", "for v0 in 0..d0 vector { mark a1, v0 }"), [15]);
     assert_eq!(breaks(MARKS, "bitmap a1 of d0", ""), [5]);
+}
+
+#[test]
+fn rule_19_directories() {
+    assert_eq!(violations(LOOKS_UP), []);
+    assert_eq!(breaks(LOOKS_UP, "by a7[0]", "by a4[0]"), [19]);
+    assert_eq!(breaks(LOOKS_UP, "a5[v2]\n", "a5[a7[v2]]\n"), [19]);
+    assert_eq!(breaks(LOOKS_UP, "a7[0]", "a7[true]"), [2]);
+    assert_eq!(breaks(LOOKS_UP, "directory a7 of a4 by a3 below d1 for a1", ""), [5]);
+    assert_eq!(breaks(LOOKS_UP, "directory a7 of a4", "directory a7 of a5"), [2]);
 }

@@ -8,7 +8,9 @@ use super::values::{self, Result, Value, problem};
 use super::{ArrayValue, Machine};
 use crate::parallel;
 use spc_compiler::format::interleave::Spread;
-use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, Expr, ReduceOperator, Statement, VariableId, Walk};
+use spc_compiler::ir::{
+    ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, LookUp, ReduceOperator, Statement, VariableId, Walk,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Machine<'_> {
@@ -47,6 +49,8 @@ impl Machine<'_> {
             Statement::List(array) => self.list(*array),
             // A table knows nothing that the list does not: keys are looked for.
             Statement::Table { extent, .. } => _ = self.count(extent, size_of::<u64>())?,
+            // Coordinates are looked for in the ranges.
+            Statement::Directory { .. } => {}
             Statement::Bitmap { bitmap, .. } => self.list(*bitmap),
             Statement::Mark(bitmap, key) => {
                 let key = self.eval(key)?;
@@ -83,7 +87,12 @@ impl Machine<'_> {
                     self.block(body)?;
                 }
             }
-            Statement::Intersect { walks, body } => self.intersect(walks, body)?,
+            Statement::Intersect { walks, directory, body } => {
+                if let Some(look_up) = directory {
+                    self.check_children(look_up, &walks[1])?;
+                }
+                self.intersect(walks, body)?;
+            }
             Statement::If(branches, otherwise) => self.branch(branches, otherwise)?,
             Statement::Parallel(node) => self.parallel(node)?,
         }
@@ -101,6 +110,23 @@ impl Machine<'_> {
             for place in begin..end {
                 self.variables[variable.index()] = Value::Index(place);
                 self.block(body)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes sure that a walk is over the children of the parent that is looked up.
+    fn check_children(&mut self, look_up: &LookUp, walk: &Walk) -> Result<()> {
+        let ArrayRole::Coordinates { tensor, level } = self.kernel.array(walk.array).role else {
+            return problem(format!("{} is looked up, but holds no coordinates of a level", self.name(walk.array)));
+        };
+        let role = ArrayRole::Positions { tensor, level };
+        let positions = self.kernel.arrays.iter().position(|array| array.role == role).map(|id| ArrayId(id as u32));
+        let parent = self.index(&look_up.parent)?;
+        for (place, bound) in [(parent, &walk.begin), (parent.saturating_add(1), &walk.end)] {
+            let stored = positions.map(|positions| self.load(positions, place)?.index()).transpose()?;
+            if stored != Some(self.index(bound)?) {
+                return problem(format!("{} is looked up at {parent}, but others are walked", self.name(walk.array)));
             }
         }
         Ok(())

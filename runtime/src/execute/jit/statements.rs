@@ -91,6 +91,8 @@ impl Maker<'_, '_> {
                 let made = self.address_or_failed(made);
                 self.arrays.insert(*table, Binding::Table(made));
             }
+            // Ranges are searched.
+            Statement::Directory { .. } => {}
             Statement::Bitmap { bitmap, extent } => {
                 let extent = self.index(extent)?;
                 let (session, number) = (self.session()?, self.constant(u64::from(bitmap.0)));
@@ -181,7 +183,7 @@ impl Maker<'_, '_> {
                 self.b.switch_to_block(after);
                 self.b.seal_block(after);
             }
-            Statement::Intersect { walks, body } => self.intersect(walks, body)?,
+            Statement::Intersect { walks, body, .. } => self.intersect(walks, body)?,
             Statement::If(branches, otherwise) => {
                 let after = self.b.create_block();
                 for (condition, body) in branches {

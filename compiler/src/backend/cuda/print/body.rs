@@ -158,6 +158,7 @@ impl Printer<'_> {
             Statement::Sort { table: Some(table), .. } => self.sort(*table),
             Statement::List(_)
             | Statement::Table { .. }
+            | Statement::Directory { .. }
             | Statement::Bitmap { .. }
             | Statement::Mark(..)
             | Statement::Marked { .. }
