@@ -309,9 +309,10 @@ pub(super) const fn is_in_parts<C: Monoid, F: Term>() -> bool {
 /// The totals of runs that lie one behind the other, one after the other.
 #[inline(always)]
 pub(super) fn reduce_each<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], totals: &mut [F::Number]) {
-    for (to, bounds) in totals.iter_mut().zip(positions.windows(2)) {
-        let (first, end) = (bounds[0].place(), bounds[1].place());
-        *to = reduce::<C, F>(term.part(first, end - first));
+    let positions = &positions[..totals.len() + 1];
+    for (run, total) in totals.iter_mut().enumerate() {
+        let (first, end) = (positions[run].place(), positions[run + 1].place());
+        *total = reduce::<C, F>(term.part(first, end - first));
     }
 }
 

@@ -276,7 +276,8 @@ impl<A: Coordinate, B: Coordinate> Intersection<'_, A, B> {
         let found = &mut self.found;
         // SAFETY: `search` writes a block of either where it begins to count the places that it has found, and `end` counts those
         // of one, at most as many as a block has.
-        let [place, other] = unsafe { [&found.places, &found.others].map(|places| places[found.next].assume_init()) };
+        let (place, other) =
+            unsafe { (found.places[found.next].assume_init(), found.others[found.next].assume_init()) };
         found.next += 1;
         (found.first + place as usize, found.other_first + other as usize)
     }

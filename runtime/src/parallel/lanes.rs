@@ -15,6 +15,7 @@ use super::coordinate::Coordinate;
 use super::dot::{
     At, AtSome, Both, LONG, Number, Run, Same, Stored, Term, combine_one_by_one, is_in_parts, reduce_each, sum_in_parts,
 };
+use super::each::each;
 use super::half::{bf16, f16};
 pub(super) use super::wide::Wide;
 use super::wide::{
@@ -264,7 +265,8 @@ pub(super) fn eights<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P]
 fn eight_totals<C: Monoid, L: EightLanes<Number = F::Number>, F: Term, P: Coordinate>(term: F, bounds: &[P; 9]) -> L {
     let first = bounds[0].place();
     let place = |number: usize| bounds[number].place().wrapping_sub(first) as u32;
-    let (begins, ends) = (std::array::from_fn(place), std::array::from_fn(|number| place(number + 1)));
+    let numbers = [0, 1, 2, 3, 4, 5, 6, 7];
+    let (begins, ends) = (each(numbers, place), each(numbers, |number| place(number + 1)));
     let all = bounds[8].place().wrapping_sub(first);
     let longest = (0..8).fold(0, |longest, number| place(number + 1).wrapping_sub(place(number)).max(longest)) as usize;
     let there = term.length().saturating_sub(first);
@@ -286,11 +288,11 @@ fn eight_totals<C: Monoid, L: EightLanes<Number = F::Number>, F: Term, P: Coordi
         L::totals_between(C::OP, [pair(0), pair(1), pair(2)], begins, ends)
     } else {
         let mut lanes = [L::identity(C::OP); 8];
-        let runs = bounds.windows(2).map(|ends| term.part(ends[0].place(), ends[1].place() - ends[0].place()));
+        let run = |run: usize| term.part(bounds[run].place(), bounds[run + 1].place() - bounds[run].place());
         if longest <= L::COUNT {
-            lanes.iter_mut().zip(runs).for_each(|(lanes, run)| *lanes = run.first_lanes::<C, L>());
+            (0..8).for_each(|number| lanes[number] = run(number).first_lanes::<C, L>());
         } else {
-            lanes.iter_mut().zip(runs).for_each(|(lanes, run)| *lanes = lanes_of::<C, L, F>(run));
+            (0..8).for_each(|number| lanes[number] = lanes_of::<C, L, F>(run(number)));
         }
         L::totals(C::OP, lanes)
     }

@@ -31,6 +31,7 @@ mod chunks;
 mod combine;
 mod coordinate;
 mod dot;
+mod each;
 mod few;
 #[doc(hidden)]
 pub mod fused;

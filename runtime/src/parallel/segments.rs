@@ -24,6 +24,7 @@
 use super::combine::{Monoid, Value};
 use super::coordinate::Coordinate;
 use super::dot::{LONG, Term, reduce_each};
+use super::each::each;
 use super::lanes::eights;
 use super::wide::{EightLanes, GATHERED, LOADS_ONE_BY_ONE, Wide, fetch, set_bytes};
 use std::ops::RangeInclusive;
@@ -61,8 +62,19 @@ fn are_alike<P: Coordinate>(positions: &[P]) -> bool {
     let positions = &positions[..positions.len().min(LOOKED_AT + 1)];
     let [first, .., end] = positions else { return false };
     let all = end.place().wrapping_sub(first.place());
-    let lengths = positions.windows(2).map(|bounds| bounds[1].place().wrapping_sub(bounds[0].place()));
-    lengths.max().unwrap_or(0).saturating_mul(positions.len() - 1) <= all.saturating_mul(4)
+    let (_, longest) = lengths(positions);
+    longest.saturating_mul(positions.len() - 1) <= all.saturating_mul(4)
+}
+
+/// The lengths of the shortest run and the longest.
+#[inline(always)]
+fn lengths<P: Coordinate>(positions: &[P]) -> (usize, usize) {
+    let (mut shortest, mut longest) = (usize::MAX, 0);
+    for (run, end) in positions[1..].iter().enumerate() {
+        let length = end.place().wrapping_sub(positions[run].place());
+        (shortest, longest) = (length.min(shortest), length.max(longest));
+    }
+    (shortest, longest)
 }
 
 /// The totals of runs that lie one behind the other.
@@ -129,9 +141,7 @@ fn mark<F: Term, P: Coordinate>(term: F, positions: &[P], marks: &mut Marks) -> 
     if term.length() < end.saturating_add(7) || all > 16 * runs || 4 * all < 5 * runs {
         return false;
     }
-    let lengths = positions.windows(2).map(|bounds| bounds[1].place().wrapping_sub(bounds[0].place()));
-    let (shortest, longest) =
-        lengths.fold((usize::MAX, 0), |(least, most), length| (length.min(least), length.max(most)));
+    let (shortest, longest) = lengths(positions);
     // Those that are longer than a lane's share allows are added up in parts.
     if !(3..=all.min(8 * LONG)).contains(&longest) {
         return false;
@@ -146,8 +156,9 @@ fn mark<F: Term, P: Coordinate>(term: F, positions: &[P], marks: &mut Marks) -> 
 #[inline(always)]
 fn spread<T: Copy, P: Coordinate>(none: T, found: &[T], positions: &[P], totals: &mut [T]) {
     let mut at = 0;
-    for (total, bounds) in totals.iter_mut().zip(positions.windows(2)) {
-        let (has_entries, next) = (bounds[0].place() != bounds[1].place(), found[at]);
+    let positions = &positions[..totals.len() + 1];
+    for (run, total) in totals.iter_mut().enumerate() {
+        let (has_entries, next) = (positions[run].place() != positions[run + 1].place(), found[at]);
         *total = if has_entries { next } else { none };
         at += usize::from(has_entries);
     }
@@ -177,7 +188,7 @@ fn add_up<C: Monoid, L: EightLanes<Number = F::Number>, F: Term>(
         for vector in 0..(marks.count - 64 * word).div_ceil(8).min(8) {
             let place = first + 64 * word + 8 * vector;
             term.fetch(place + AHEAD);
-            let [ends, has_one, has_two, has_four, has_eight] = lanes.map(|lanes| lanes as u8);
+            let [ends, has_one, has_two, has_four, has_eight] = each(lanes, |lanes| lanes as u8);
             let terms: L = term.part(place, 8).first_lanes::<C, L>();
             let pairs = terms.combine_before::<1>(C::OP, has_one, one);
             let fours = pairs.combine_before::<2>(C::OP, has_two, two);
@@ -185,7 +196,7 @@ fn add_up<C: Monoid, L: EightLanes<Number = F::Number>, F: Term>(
             (one, two, four, eight) = (terms, pairs, fours, all);
             all.packed(ends).store(&mut totals[found..found + 8]);
             found += ends.count_ones() as usize;
-            lanes = lanes.map(|lanes| lanes >> 8);
+            lanes = each(lanes, |lanes| lanes >> 8);
         }
     }
 }

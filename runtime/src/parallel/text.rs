@@ -20,8 +20,9 @@ const CALLED: [(&str, &str); 13] = [
 ];
 
 /// What these call.
-const OTHERS: [(&str, &str); 6] = [
+const OTHERS: [(&str, &str); 7] = [
     ("between", include_str!("between.rs")),
+    ("each", include_str!("each.rs")),
     ("few", include_str!("few.rs")),
     ("lanes", include_str!("lanes.rs")),
     ("one_by_one", include_str!("one_by_one.rs")),

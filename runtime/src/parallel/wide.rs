@@ -9,6 +9,7 @@
 
 use super::combine::{Op, Value};
 use super::coordinate::Coordinate;
+use super::each::each;
 use super::half::Half;
 use std::arch::x86_64::*;
 use std::convert::identity;
@@ -221,9 +222,10 @@ pub fn lanes_of_length(length: usize) -> u32 {
 #[inline(always)]
 fn narrowed<const COUNT: usize, C: Coordinate>(coordinates: &[C], is_filled: bool) -> [u32; COUNT] {
     let mut narrow = [u32::MAX; COUNT];
-    for (to, from) in narrow.iter_mut().zip(coordinates) {
+    let coordinates = &coordinates[..coordinates.len().min(COUNT)];
+    for (place, from) in coordinates.iter().enumerate() {
         if !(is_filled && from.is_filling()) {
-            *to = u32::try_from(from.place()).unwrap_or(u32::MAX - 1);
+            narrow[place] = u32::try_from(from.place()).unwrap_or(u32::MAX - 1);
         }
     }
     narrow
@@ -796,17 +798,17 @@ unsafe fn store_narrow<T: InLane>(elements: *mut T, mask: u8, lanes: __m256i) {
 #[allow(clippy::too_many_arguments)]
 #[inline(always)]
 unsafe fn set_eight<T: InLane>(g: T, f: T, e: T, d: T, c: T, b: T, a: T, first: T) -> __m256i {
-    let [g, f, e, d, c, b, a, first] = [g, f, e, d, c, b, a, first].map(T::in_lane);
+    let [g, f, e, d, c, b, a, first] = each([g, f, e, d, c, b, a, first], T::in_lane);
     // SAFETY: as above. Numbers of one and two bytes go from memory into their places of a register.
     unsafe {
         match (size_of::<T>(), T::IS_SIGNED) {
             (1, is_signed) => {
-                let [g, f, e, d, c, b, a, first] = [g, f, e, d, c, b, a, first].map(|number| number as i8);
+                let [g, f, e, d, c, b, a, first] = each([g, f, e, d, c, b, a, first], |number| number as i8);
                 let all = _mm_set_epi8(0, 0, 0, 0, 0, 0, 0, 0, g, f, e, d, c, b, a, first);
                 if is_signed { _mm256_cvtepi8_epi32(all) } else { _mm256_cvtepu8_epi32(all) }
             }
             (2, is_signed) => {
-                let [g, f, e, d, c, b, a, first] = [g, f, e, d, c, b, a, first].map(|number| number as i16);
+                let [g, f, e, d, c, b, a, first] = each([g, f, e, d, c, b, a, first], |number| number as i16);
                 let all = _mm_set_epi16(g, f, e, d, c, b, a, first);
                 if is_signed { _mm256_cvtepi16_epi32(all) } else { _mm256_cvtepu16_epi32(all) }
             }
@@ -818,7 +820,7 @@ unsafe fn set_eight<T: InLane>(g: T, f: T, e: T, d: T, c: T, b: T, a: T, first: 
 /// The same of four.
 #[inline(always)]
 unsafe fn set_four_u32(c: u32, b: u32, a: u32, first: u32) -> __m128i {
-    let [c, b, a, first] = [c, b, a, first].map(u32::cast_signed);
+    let [c, b, a, first] = each([c, b, a, first], u32::cast_signed);
     // SAFETY: as above.
     unsafe { _mm_set_epi32(c, b, a, first) }
 }
@@ -827,7 +829,7 @@ unsafe fn set_four_u32(c: u32, b: u32, a: u32, first: u32) -> __m128i {
 #[allow(clippy::too_many_arguments)]
 #[inline(always)]
 unsafe fn set_eight_u64(g: u64, f: u64, e: u64, d: u64, c: u64, b: u64, a: u64, first: u64) -> __m512i {
-    let [g, f, e, d, c, b, a, first] = [g, f, e, d, c, b, a, first].map(u64::cast_signed);
+    let [g, f, e, d, c, b, a, first] = each([g, f, e, d, c, b, a, first], u64::cast_signed);
     // SAFETY: as above.
     unsafe { _mm512_set_epi64(g, f, e, d, c, b, a, first) }
 }
@@ -835,7 +837,7 @@ unsafe fn set_eight_u64(g: u64, f: u64, e: u64, d: u64, c: u64, b: u64, a: u64, 
 /// The same of four.
 #[inline(always)]
 unsafe fn set_four_u64(c: u64, b: u64, a: u64, first: u64) -> __m256i {
-    let [c, b, a, first] = [c, b, a, first].map(u64::cast_signed);
+    let [c, b, a, first] = each([c, b, a, first], u64::cast_signed);
     // SAFETY: as above.
     unsafe { _mm256_set_epi64x(c, b, a, first) }
 }
@@ -1321,9 +1323,9 @@ lasting! {
     F32x16: [__m512d; 2], [_mm512_setzero_pd(); 2], |lanes, sums| {
         let upper = _mm256_castpd_ps(_mm512_extractf64x4_pd::<1>(_mm512_castps_pd(lanes)));
         let halves = [_mm512_castps512_ps256(lanes), upper];
-        [0, 1].map(|half| _mm512_add_pd(sums[half], _mm512_cvtps_pd(halves[half])))
+        each([0, 1], |half| _mm512_add_pd(sums[half], _mm512_cvtps_pd(halves[half])))
     }, {
-        let [lower, upper] = sums.map(|half| _mm256_castps_pd(_mm512_cvtpd_ps(half)));
+        let [lower, upper] = each(sums, |half| _mm256_castps_pd(_mm512_cvtpd_ps(half)));
         _mm512_castpd_ps(_mm512_insertf64x4::<1>(_mm512_castpd256_pd512(lower), upper))
     };
 }
@@ -1344,7 +1346,7 @@ macro_rules! eight_lanes {
             ) -> Self {
                 unsafe {
                     let [mut $numbers, ends] =
-                        [begins, ends].map(|numbers| std::mem::transmute::<[u32; 8], __m256i>(numbers));
+                        each([begins, ends], |numbers| std::mem::transmute::<[u32; 8], __m256i>(numbers));
                     let mut totals = Self::identity(op);
                     loop {
                         let there = _mm256_cmplt_epu32_mask($numbers, ends);
@@ -1401,14 +1403,14 @@ macro_rules! totals_of_64_bits {
         let combine = |one: __m512d, other: __m512d| {
             $float($name::combine($op, $name($from_float(one)), $name($from_float(other))).0)
         };
-        let of = $of.map(|one| $float(one.0));
+        let of = each($of, |one| $float(one.0));
         let pairs = |one, other| combine(_mm512_unpacklo_pd(one, other), _mm512_unpackhi_pd(one, other));
         let halves = |one, other| {
             let even = _mm512_shuffle_f64x2::<0b10_00_10_00>(one, other);
             combine(even, _mm512_shuffle_f64x2::<0b11_01_11_01>(one, other))
         };
         let [first, second] =
-            [[0, 2], [4, 6]].map(|[one, other]| halves(pairs(of[one], of[one + 1]), pairs(of[other], of[other + 1])));
+            each([[0, 2], [4, 6]], |[one, other]| halves(pairs(of[one], of[one + 1]), pairs(of[other], of[other + 1])));
         $name($from_float(halves(first, second)))
     }};
 }
@@ -1419,13 +1421,13 @@ macro_rules! totals_of_32_bits {
         let combine = |one: __m256, other: __m256| {
             $float($name::combine($op, $name($from_float(one)), $name($from_float(other))).0)
         };
-        let of = $of.map(|one| $float(one.0));
+        let of = each($of, |one| $float(one.0));
         let pairs = |one, other| {
             let even = _mm256_shuffle_ps::<0b10_00_10_00>(one, other);
             combine(even, _mm256_shuffle_ps::<0b11_01_11_01>(one, other))
         };
         let [first, second] =
-            [[0, 2], [4, 6]].map(|[one, other]| pairs(pairs(of[one], of[one + 1]), pairs(of[other], of[other + 1])));
+            each([[0, 2], [4, 6]], |[one, other]| pairs(pairs(of[one], of[one + 1]), pairs(of[other], of[other + 1])));
         let low = _mm256_permute2f128_ps::<0b10_00_00>(first, second);
         $name($from_float(combine(low, _mm256_permute2f128_ps::<0b11_00_01>(first, second))))
     }};
@@ -1475,8 +1477,8 @@ eight_lanes!(
     _mm256_alignr_epi32,
     |op, of| match op {
         Op::Add => {
-            let of = of.map(|one| one.0);
-            let [first, second] = [[0, 2], [4, 6]].map(|[one, other]| {
+            let of = each(of, |one| one.0);
+            let [first, second] = each([[0, 2], [4, 6]], |[one, other]| {
                 _mm256_hadd_ps(_mm256_hadd_ps(of[one], of[one + 1]), _mm256_hadd_ps(of[other], of[other + 1]))
             });
             let low = _mm256_permute2f128_ps::<0b10_00_00>(first, second);

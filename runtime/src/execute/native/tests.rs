@@ -383,3 +383,61 @@ fn complex_numbers_are_those_of_the_host() {
     agree!(f32, c32);
     agree!(f64, c64);
 }
+
+/// The helpers that loops spend their time in.
+const LOOPS: &str = "
+pub fn spmv(d0: usize, d1: usize, pos: &[u32], crd: &[u32], vals: &[f64], x: &[f64], y: &mut [f64]) {
+    parallel::run(vals).times(parallel::at(x, crd)).sums_between(pos, y);
+    let mut set = parallel::Bitmap::new(d1);
+    let directory = parallel::Directory::new(pos, crd, d1, crd.len());
+    for i in 1..d0 {
+        let (above, here) = (pos[i - 1] as usize..pos[i] as usize, pos[i] as usize..pos[i + 1] as usize);
+        for (p, q) in parallel::intersection(crd, above.clone(), crd, here.clone()) {
+            parallel::add_product(&mut y[i], vals[p], vals[q]);
+        }
+        for (p, _) in parallel::intersection_in((&directory, i), crd, above, crd, here.clone()) {
+            set.mark(crd[p] as usize);
+        }
+        for j in set.drain() {
+            y[i] += x[j];
+        }
+        y[i] += parallel::run(&vals[here.clone()]).times(parallel::at(x, &crd[here])).sum();
+    }
+}";
+
+/// Compilers that share generic code call it where it was compiled before, in the library of the helpers: what the standard library has
+/// for iterating is then a call in each step, unless it says that it is to be inlined.
+#[test]
+fn loops_call_nothing_that_iterates() {
+    let (text, kernel) = (own(LOOPS, "loops_call_nothing"), spmv());
+    for level in level::LEVELS {
+        let (folder, cache) = cache();
+        let build = NativeBuild::Level(level);
+        NativeKernel::compile_all_in(&cache, &[(&text, &kernel)], build).unwrap();
+        let folders: Vec<PathBuf> = fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.is_dir())
+            .collect();
+        let find = |name: &str| folders.iter().map(|folder| folder.join(name)).find(|path| path.is_file()).unwrap();
+        let helpers = find("libspc_helpers.rlib");
+        let assembly = folder.path().join("kernel.s");
+        let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        let mut command = std::process::Command::new(compiler);
+        command.env("RUSTC_BOOTSTRAP", "1").args(build.flags()).args(build.tuning());
+        command.args(["--crate-type=cdylib", "--crate-name=spc_kernel", "--emit=asm", "--extern"]);
+        command.arg(format!("spc_helpers={}", helpers.display())).arg("-o").arg(&assembly).arg(find("library.rs"));
+        assert!(command.status().unwrap().success());
+        let text = fs::read_to_string(assembly).unwrap();
+        // Addresses of functions of other crates come from a table, at the call or before a loop.
+        let words = ["call", "jmp", "bl ", "b "];
+        let is_call = |line: &&str| {
+            words.iter().any(|word| line.trim_start().starts_with(word)) || line.to_lowercase().contains("got")
+        };
+        let calls: Vec<&str> = text.lines().filter(is_call).collect();
+        let iterates =
+            |line: &&&str| ["4core5array", "4core4iter", "5slice4iter"].iter().any(|part| line.contains(part));
+        let found: Vec<_> = calls.iter().filter(iterates).collect();
+        assert!(calls.len() > 10 && found.is_empty(), "{}: {found:#?}", level.name);
+    }
+}
