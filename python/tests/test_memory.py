@@ -151,7 +151,7 @@ def test_interrupts():
 import numpy as np, signal, spc
 signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell may have had ignored
 f = spc.kernel("s = A(i,j) * B(j,k) * C(k,l)", backend="interpreter")
-a = np.ones((150, 150))
+a = np.ones((900, 900))
 print("begins", flush=True)
 try:
     f(a, a, a)

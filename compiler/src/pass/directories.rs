@@ -91,18 +91,21 @@ impl LookUps<'_> {
     /// The directory of the operand that begins at its root, which becomes the second.
     fn look_up(&mut self, walks: &mut [Walk; 2]) -> Option<LookUp> {
         let children = walks.each_ref().map(|walk| self.children(walk));
-        let is_from_root = children.each_ref().map(|children| match children.as_ref()?.parent {
-            Expr::Index(_) => Some(true),
-            Expr::Variable(place) => Some(self.found.contains(&place)),
-            _ => None,
-        });
-        match is_from_root {
-            [Some(false), Some(true)] => {}
-            [Some(true), Some(false)] => walks.swap(0, 1),
+        let is_from_root =
+            children.each_ref().map(|children| match children.as_ref().map(|children| &children.parent) {
+                Some(Expr::Index(_)) => true,
+                Some(Expr::Variable(place)) => self.found.contains(place),
+                _ => false,
+            });
+        let [one, other] = children;
+        let Children { positions, parent } = match is_from_root {
+            [false, true] => other?,
+            [true, false] => {
+                walks.swap(0, 1);
+                one?
+            }
             _ => return None,
-        }
-        let Children { positions, parent } =
-            children.into_iter().zip(is_from_root).find(|(_, root)| *root == Some(true))?.0?;
+        };
         let [sought, walk] = &*walks;
         let extent = self.extent(walk.array)?;
         self.found.insert(walk.place);

@@ -1,9 +1,9 @@
 //! Passes on small bodies, as text before and after.
 
 use super::{
-    children::children, codes::codes, dots::dots, flatten::flatten, hoist::hoist, intersections::intersections,
-    lanes::lanes, long::long, masks::masks, neighbours::neighbours, runs::runs, slices::slices, strips::strips,
-    tidy::tidy, views::views,
+    children::children, codes::codes, directories::directories, dots::dots, flatten::flatten, hoist::hoist,
+    intersections::intersections, lanes::lanes, long::long, masks::masks, neighbours::neighbours, runs::runs,
+    slices::slices, strips::strips, tidy::tidy, views::views,
 };
 use crate::ir::{Kernel, verify};
 use insta::assert_snapshot;
@@ -1335,6 +1335,66 @@ mod long_sums {
             (few(), "parallel v8..v9 in 0..d0 sharing a4 owned v6 -> v6 { for v0 in v8..v9 { a4[v0] += a2[v0] } }"),
         ] {
             assert_eq!(after_in(&declarations, long, body), after_in(&declarations, |kernel| kernel, body));
+        }
+    }
+}
+
+mod operands_walked_from_their_roots {
+    use super::*;
+
+    const OPERANDS: &str = "kernel k {
+      dimension d0 n runtime
+      tensor t0 A f64 [dense, compressed] (d0, d0) input
+      tensor t1 x f64 [compressed] (d0) input
+      tensor t2 y f64 [dense] (d0) output dense zero
+      array a0 A2_pos index(u32) positions t0 1
+      array a1 A2_crd index(u32) coordinates t0 1
+      array a2 A_vals f64 values t0
+      array a3 x1_pos index(u32) positions t1 0
+      array a4 x1_crd index(u32) coordinates t1 0
+      array a5 x_vals f64 values t1
+      array a6 y_vals f64 values t2
+      variable v0 i index
+      variable v1 p index
+      variable v2 q index
+      body {";
+
+    fn looked_up(body: &str) -> String {
+        after_in(OPERANDS, directories, body)
+    }
+
+    const ROW: &str = "a1[a0[v0]..a0[v0 + 1]]";
+    const ROOT: &str = "a4[a3[0]..a3[1]]";
+
+    #[test]
+    fn have_directories_before_the_loop() {
+        let expected = "
+        directory a7:x1 of a4:x1_crd by a3:x1_pos below d0:n for a1:A2_crd
+        for v0:i in 0..d0:n {
+          intersect v1:p in a1:A2_crd[a0:A2_pos[v0:i]..a0:A2_pos[v0:i + 1]], v2:q in a4:x1_crd[a3:x1_pos[0]..a3:x1_pos[1]] by a7:x1[0] {
+            a6:y_vals[v0:i] += a2:A_vals[v1:p]
+          }
+        }
+        ";
+        let lines = |text: &str| {
+            text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect::<Vec<_>>()
+        };
+        let meets = |one: &str, other: &str| {
+            looked_up(&format!("for v0 in 0..d0 {{ intersect {one}, {other} {{ a6[v0] += a2[v1] }} }}"))
+        };
+        assert_eq!(lines(&meets(&format!("v1 in {ROW}"), &format!("v2 in {ROOT}"))), lines(expected));
+        // Whichever comes first.
+        assert_eq!(lines(&meets(&format!("v2 in {ROOT}"), &format!("v1 in {ROW}"))), lines(expected));
+    }
+
+    #[test]
+    fn have_none_where_nothing_is_looked_up_again() {
+        for body in [
+            format!("intersect v1 in {ROOT}, v2 in {ROOT} {{ a6[0] += a2[v1] }}"),
+            format!("for v0 in 0..d0 {{ intersect v1 in {ROW}, v2 in {ROW} {{ a6[v0] += a2[v1] }} }}"),
+            format!("for v0 in 0..d0 {{ intersect v1 in {ROW}, v2 in a4[a3[0]..v0] {{ a6[v0] += a2[v1] }} }}"),
+        ] {
+            assert!(!looked_up(&body).contains("directory"), "{body}");
         }
     }
 }
