@@ -551,6 +551,7 @@ cases! {
     regressions_product_into_zeros "cases/regressions/product_into_zeros.ti" [B] kernel(&B);
     regressions_product_with_an_empty_sum "cases/regressions/product_with_an_empty_sum.ti" [B0, B3, B4] kernel(&B0, &B3, &B4);
     regressions_rows_of_a_sparse_result "cases/regressions/rows_of_a_sparse_result.ti" [X, U] kernel(&X, &U);
+    regressions_rows_of_blocks "cases/regressions/rows_of_blocks.ti" [X, v] rows_of_blocks(&X, &v);
     regressions_rows_of_two_products "cases/regressions/rows_of_two_products.ti" [B] kernel(&B);
     regressions_sum_over_the_middle "cases/regressions/sum_over_the_middle.ti" [B, C] kernel(&B, &C);
     regressions_sum_over_the_outer_level "cases/regressions/sum_over_the_outer_level.ti" [B] kernel(&B);

@@ -13,20 +13,24 @@
 
 use super::over_body;
 use crate::format::Coordinate;
-use crate::ir::{ArrayElement, ArrayId, ArrayRole, Expr, Kernel, LookUp, Statement, VariableId, Walk};
+use crate::ir::{ArrayId, ArrayRole, Expr, Kernel, LookUp, Statement, VariableId, Walk};
 use crate::notation::Decision;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The kernel with directories before the loops that look things up.
 pub(super) fn directories(kernel: Kernel) -> Kernel {
-    let mut definitions = BTreeMap::new();
+    // A variable that copies of a block define in two ways is none of them.
+    let mut definitions: BTreeMap<VariableId, Option<Expr>> = BTreeMap::new();
     let mut see = |statement: &Statement| {
         if let Statement::Let(variable, value) = statement {
-            definitions.insert(*variable, value.clone());
+            let known = definitions.entry(*variable).or_insert_with(|| Some(value.clone()));
+            *known = known.take().filter(|known| known == value);
         }
     };
     kernel.body.iter().for_each(|statement| statement.for_each(&mut see));
-    definitions.retain(|variable: &VariableId, _| !kernel.variable(*variable).mutable);
+    let is_fixed = |variable: &VariableId| !kernel.variable(*variable).mutable;
+    let definitions = definitions.into_iter().filter(|(variable, _)| is_fixed(variable));
+    let definitions = definitions.filter_map(|(variable, value)| Some((variable, value?))).collect();
     over_body(kernel, |kernel, body| before_loops(kernel, &definitions, body))
 }
 
@@ -76,6 +80,8 @@ struct LookUps<'a> {
 struct Children {
     positions: ArrayId,
     parent: Expr,
+    /// One more than the largest coordinate that one may have, where these are a mode's.
+    extent: Option<Expr>,
 }
 
 impl LookUps<'_> {
@@ -98,7 +104,7 @@ impl LookUps<'_> {
                 _ => false,
             });
         let [one, other] = children;
-        let Children { positions, parent } = match is_from_root {
+        let Children { positions, parent, extent } = match is_from_root {
             [false, true] => other?,
             [true, false] => {
                 walks.swap(0, 1);
@@ -106,8 +112,7 @@ impl LookUps<'_> {
             }
             _ => return None,
         };
-        let [sought, walk] = &*walks;
-        let extent = self.extent(walk.array)?;
+        let ([sought, walk], extent) = (&*walks, extent?);
         self.found.insert(walk.place);
         let made = self.made.iter().find_map(|statement| match statement {
             Statement::Directory { directory, coordinates, sought: other, .. } => {
@@ -122,7 +127,6 @@ impl LookUps<'_> {
     fn make(&mut self, coordinates: ArrayId, positions: ArrayId, extent: Expr, sought: ArrayId) -> ArrayId {
         let of = self.kernel.array(coordinates);
         let (name, element) = (of.name.trim_end_matches("_crd").to_owned(), of.element);
-        debug_assert!(matches!(element, ArrayElement::Index(_)));
         let directory = self.kernel.declare_array(&name, element, ArrayRole::Local);
         self.made.push(Statement::Directory { directory, positions, coordinates, extent, sought });
         directory
@@ -135,23 +139,18 @@ impl LookUps<'_> {
         let (Expr::Load(positions, parent), Expr::Load(other, next)) = (begin, end) else { return None };
         let is_whole = positions == other && **next == parent.clone().plus(Expr::Index(1));
         let is_level = self.kernel.array(*positions).role == ArrayRole::Positions { tensor, level };
-        (is_whole && is_level).then(|| Children { positions: *positions, parent: (**parent).clone() })
+        let tensor = self.kernel.tensor(tensor);
+        let extent = match tensor.format.levels[level].coordinate {
+            Coordinate::Mode(mode) => Some(Expr::Dimension(tensor.dimensions[mode])),
+            _ => None,
+        };
+        (is_whole && is_level).then(|| Children { positions: *positions, parent: (**parent).clone(), extent })
     }
 
     fn defined<'e>(&'e self, expr: &'e Expr) -> &'e Expr {
         match expr {
             Expr::Variable(variable) => self.definitions.get(variable).unwrap_or(expr),
             _ => expr,
-        }
-    }
-
-    /// One more than the largest coordinate that a level may have.
-    fn extent(&self, coordinates: ArrayId) -> Option<Expr> {
-        let ArrayRole::Coordinates { tensor, level } = self.kernel.array(coordinates).role else { return None };
-        let tensor = self.kernel.tensor(tensor);
-        match tensor.format.levels[level].coordinate {
-            Coordinate::Mode(mode) => Some(Expr::Dimension(tensor.dimensions[mode])),
-            _ => None,
         }
     }
 }

@@ -37,7 +37,8 @@ pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
     let views = kernel.views();
     let mut found: Vec<Decision> = Vec::new();
     let mut see = |statement: &Statement| {
-        let Statement::Intersect { walks, .. } = statement else { return };
+        // What is looked up in a directory is said there.
+        let Statement::Intersect { walks, directory: None, .. } = statement else { return };
         let tensors = walks.each_ref().map(|walk| {
             kernel.array(views.source(walk.array)).role.tensor().map(|tensor| kernel.tensor(tensor).name.clone())
         });

@@ -43,11 +43,13 @@
 //! its own. Elements where both tiles are get the same value twice. What is reduced into an array is reduced by the first tile; the
 //! second has the operator's identity for it. Where a new value depends on the old one in another way, the first tile works on a
 //! copy, which is stored after the second has read what was there.
+//!
+//! Loops are worked on in strips as far out as that is possible, so that how wide tiles are is decided once for many entries.
 
 use super::over_body;
 use super::views::{self, base};
 use crate::ir::{
-    ArrayElement, ArrayId, BinaryOperator, Expr, Kernel, ReduceOperator, Size, Statement, Tile, VariableId,
+    ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, ReduceOperator, Size, Statement, Tile, VariableId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -120,13 +122,19 @@ fn block(
     hoisted: &mut Hoisted,
     shortened: &mut BTreeMap<ArrayId, u64>,
 ) {
+    for statement in &*statements {
+        if let Statement::Allocate { array, length, .. } = statement {
+            hoisted.insert(*array, length);
+        }
+    }
     // What a loop ends with, to go on to its next place, happens once.
     let steps = |statement: &Statement| matches!(statement, Statement::Assign(..) | Statement::Update(..));
     let end = statements.iter().rposition(|statement| !steps(statement)).map_or(0, |last| last + 1);
     let first = (0..end).find_map(|place| {
-        let opened = opened(&statements[place], hoisted)?;
+        let is_loop = opened(&statements[place], hoisted).is_none();
+        let (place, length) = start(kernel, statements, place, hoisted)?;
         let (inside, behind) = statements[place..].split_at(end - place);
-        Region::of(kernel, inside, behind, opened, hoisted).map(|region| (place, region))
+        Region::of(kernel, inside, behind, length, is_loop, hoisted).map(|region| (place, region))
     });
     let (inside, behind) = match &first {
         Some((place, _)) => {
@@ -136,9 +144,6 @@ fn block(
         None => Default::default(),
     };
     for statement in statements.iter_mut() {
-        if let Statement::Allocate { array, length, .. } = statement {
-            hoisted.insert(*array, length);
-        }
         statement.blocks_mut().into_iter().for_each(|inner| block(kernel, inner, hoisted, shortened));
     }
     if let Some((_, region)) = first {
@@ -157,6 +162,31 @@ fn opened(statement: &Statement, hoisted: &Hoisted) -> Option<Expr> {
         Statement::Fill(array, _) => hoisted.lengths.get(array).cloned(),
         _ => None,
     }
+}
+
+/// Where a region may begin that has a statement, and the length of its rows: with a row in which something is collected, or with a
+/// loop over something else that works on rows whose length is known only at run time.
+fn start(kernel: &Kernel, statements: &[Statement], place: usize, hoisted: &Hoisted) -> Option<(usize, Expr)> {
+    let statement = &statements[place];
+    let (Statement::For { vector: false, .. } | Statement::While(..)) = statement else {
+        return Some((place, opened(statement, hoisted)?));
+    };
+    let mut length = None;
+    statement.for_each(&mut |inner| {
+        if let Statement::For { end: Expr::Dimension(dimension), vector: true, .. } = inner
+            && kernel.dimension(*dimension).size == Size::Runtime
+        {
+            length.get_or_insert(Expr::Dimension(*dimension));
+        }
+    });
+    Some((begin(kernel, statements, place), length?))
+}
+
+/// Where a loop begins with the variables that it moves on.
+fn begin(kernel: &Kernel, statements: &[Statement], place: usize) -> usize {
+    let moves =
+        |statement: &Statement| matches!(statement, Statement::Let(variable, _) if kernel.variable(*variable).mutable);
+    statements[..place].iter().rposition(|statement| !moves(statement)).map_or(0, |last| last + 1)
 }
 
 /// Statements that do the same for each element of a row, whatever they do for the others.
@@ -180,6 +210,7 @@ impl Region {
         statements: &[Statement],
         behind: &[Statement],
         length: Expr,
+        is_loop: bool,
         hoisted: &Hoisted,
     ) -> Option<Self> {
         let mut check =
@@ -213,6 +244,10 @@ impl Region {
             Tile::Overlapped(width) if !all_update_one_place(kernel, statements, &rows) => Tile::By(width),
             tile => tile,
         };
+        // Where strips have a rest of any length, they begin where rows do that are collected in.
+        if is_loop && !matches!(tile, Tile::Overlapped(_)) {
+            return None;
+        }
         counters.iter().for_each(|counter| kernel.tiled(*counter, tile));
         let (width, is_overlapped) = match tile {
             Tile::Whole => return None,
@@ -586,10 +621,32 @@ impl Cut<'_> {
         let over = |body| self.over(counter, body);
         let [first, second] = &self.parts[..] else { return self.parts.iter().map(|part| over(of(part))).collect() };
         let updates = Updates::of(kernel, body, &self.region.rows).expect("regions of overlapping tiles have them");
-        let mut then = of(second);
-        for statement in &mut then {
+        let (mut one, other) = (of(first), of(second));
+        let (mut before, mut behind) = (Vec::new(), Vec::new());
+        for (array, index) in updates.changed {
+            let ArrayElement::Value(element) = kernel.array(array).element else { unreachable!("rows are of values") };
+            let copy = views::declare(kernel, array, "_copy");
+            let (at, place) = (Expr::Variable(counter), self.place(array, index, counter, first).1);
+            let fill = Expr::Literal(element.zero());
+            before.push(Statement::Allocate { array: copy, length: self.width.clone(), fill });
+            before.push(over(vec![Statement::Store(copy, at.clone(), Expr::load(array, place.clone()))]));
+            behind.push(over(vec![Statement::Store(array, place, Expr::load(copy, at))]));
+            one.iter_mut().for_each(|statement| views::rename(statement, array, copy, counter));
+        }
+        before.extend(self.apart(kernel, counter, one));
+        let mut second = self.apart(kernel, counter, other);
+        second.iter_mut().for_each(|row| self.beyond_overlap(kernel, counter, row, &updates.reduced));
+        before.extend(second);
+        before.extend(behind);
+        before
+    }
+
+    /// Has a loop over the second tile reduce nothing into elements of the first. It computes them all the same, as vectors do.
+    fn beyond_overlap(&self, kernel: &Kernel, counter: VariableId, row: &mut Statement, reduced: &BTreeSet<ArrayId>) {
+        let Statement::For { body, .. } = row else { return };
+        for statement in body {
             if let Statement::Reduce(array, _, operator, value) = statement
-                && updates.reduced.contains(array)
+                && reduced.contains(array)
                 && let Some(identity) = identity(kernel, *array, *operator)
             {
                 let is_both = Expr::Variable(counter).less(self.overlap.clone());
@@ -597,24 +654,6 @@ impl Cut<'_> {
                 *value = Expr::Select(Box::new(is_both), Box::new(identity), Box::new(taken));
             }
         }
-        let mut body = of(first);
-        let (mut made, mut read, mut write) = (Vec::new(), Vec::new(), Vec::new());
-        for (array, index) in updates.changed {
-            let ArrayElement::Value(element) = kernel.array(array).element else { unreachable!("rows are of values") };
-            let copy = views::declare(kernel, array, "_copy");
-            let (at, place) = (Expr::Variable(counter), self.place(array, index, counter, first).1);
-            let fill = Expr::Literal(element.zero());
-            made.push(Statement::Allocate { array: copy, length: self.width.clone(), fill });
-            read.push(Statement::Store(copy, at.clone(), Expr::load(array, place.clone())));
-            write.push(Statement::Store(array, place, Expr::load(copy, at)));
-            body.iter_mut().for_each(|statement| views::rename(statement, array, copy, counter));
-        }
-        if made.is_empty() {
-            let parts = [(body, first), (then, second)];
-            return parts.into_iter().flat_map(|(body, part)| self.apart(kernel, counter, body, part)).collect();
-        }
-        made.extend([over(read), over(body), over(then), over(write)]);
-        made
     }
 
     /// The loop over a part.
@@ -624,9 +663,8 @@ impl Cut<'_> {
 
     /// The loop over a part, where it reads operands and writes a row that may lie in the same memory for all that the target's compiler
     /// knows: what it computes is collected in a local row first. A short loop of both would be unrolled element by element.
-    fn apart(&self, kernel: &mut Kernel, counter: VariableId, body: Vec<Statement>, part: &Part) -> Vec<Statement> {
-        let is_own =
-            |array: &ArrayId| self.region.rows.contains(array) || part.renamed.values().any(|own| own == array);
+    fn apart(&self, kernel: &mut Kernel, counter: VariableId, body: Vec<Statement>) -> Vec<Statement> {
+        let is_own = |array: ArrayId| kernel.array(array).role == ArrayRole::Local;
         let written = |statement: &Statement| match statement {
             Statement::Store(array, ..) | Statement::Reduce(array, ..) => Some(*array),
             _ => None,
@@ -634,12 +672,12 @@ impl Cut<'_> {
         let mut reads = false;
         for statement in &body {
             statement.for_each_expr(&mut |expr| {
-                expr.for_each(&mut |expr| reads |= matches!(expr, Expr::Load(array, _) if !is_own(array)));
+                expr.for_each(&mut |expr| reads |= matches!(expr, Expr::Load(array, _) if !is_own(*array)));
             });
         }
         let stores: Vec<usize> = (0..body.len()).filter(|&place| written(&body[place]).is_some()).collect();
         let [store] = stores[..] else { return vec![self.over(counter, body)] };
-        let array = written(&body[store]).filter(|array| !is_own(array));
+        let array = written(&body[store]).filter(|array| !is_own(*array));
         let (Some(array), true, true) = (array, reads, store + 1 == body.len()) else {
             return vec![self.over(counter, body)];
         };

@@ -923,17 +923,17 @@ mod strips_of_rows {
     }
 
     #[test]
-    fn rows_of_an_unknown_length_are_cut() {
+    fn rows_of_an_unknown_length_are_cut_once_for_all() {
         assert_snapshot!(after(strips, &product("d1")), @r"
         allocate a5:w[8] = 0.0f64
-        for v0:i in 0..d0:n {
-          let v10:r_strips = maximum((d1:R + 63) / 64, 1)
-          let v11:r_width = (d1:R + (v10:r_strips * 8 - 1)) / (v10:r_strips * 8) * 8
-          for v12:r_strip in 0..v10:r_strips {
-            let v13:r_first = v12:r_strip * v11:r_width
-            let v14:r_left = minimum(d1:R - v13:r_first, v11:r_width)
-            if 32 < v14:r_left {
-              let v15:r_second = v13:r_first + (v14:r_left - 32)
+        let v10:r_strips = maximum((d1:R + 63) / 64, 1)
+        let v11:r_width = (d1:R + (v10:r_strips * 8 - 1)) / (v10:r_strips * 8) * 8
+        for v12:r_strip in 0..v10:r_strips {
+          let v13:r_first = v12:r_strip * v11:r_width
+          let v14:r_left = minimum(d1:R - v13:r_first, v11:r_width)
+          if 32 < v14:r_left {
+            let v15:r_second = v13:r_first + (v14:r_left - 32)
+            for v0:i in 0..d0:n {
               allocate a6:w_tile[32] = 0.0f64
               allocate a7:w_second[32] = 0.0f64
               for v1:p in a0:A2_pos[v0:i]..a0:A2_pos[v0:i + 1] {
@@ -950,8 +950,10 @@ mod strips_of_rows {
               for v2:r in 0..32 vector {
                 a4:Y[v0:i * d1:R + v15:r_second + v2:r] = a7:w_second[v2:r]
               }
-            } else if 16 < v14:r_left {
-              let v16:r_second = v13:r_first + (v14:r_left - 16)
+            }
+          } else if 16 < v14:r_left {
+            let v16:r_second = v13:r_first + (v14:r_left - 16)
+            for v0:i in 0..d0:n {
               allocate a8:w_tile_2[16] = 0.0f64
               allocate a9:w_second_2[16] = 0.0f64
               for v1:p in a0:A2_pos[v0:i]..a0:A2_pos[v0:i + 1] {
@@ -968,8 +970,10 @@ mod strips_of_rows {
               for v2:r in 0..16 vector {
                 a4:Y[v0:i * d1:R + v16:r_second + v2:r] = a9:w_second_2[v2:r]
               }
-            } else if 7 < v14:r_left {
-              let v17:r_second = v13:r_first + (v14:r_left - 8)
+            }
+          } else if 7 < v14:r_left {
+            let v17:r_second = v13:r_first + (v14:r_left - 8)
+            for v0:i in 0..d0:n {
               allocate a10:w_tile_3[8] = 0.0f64
               allocate a11:w_second_3[8] = 0.0f64
               for v1:p in a0:A2_pos[v0:i]..a0:A2_pos[v0:i + 1] {
@@ -986,7 +990,9 @@ mod strips_of_rows {
               for v2:r in 0..8 vector {
                 a4:Y[v0:i * d1:R + v17:r_second + v2:r] = a11:w_second_3[v2:r]
               }
-            } else {
+            }
+          } else {
+            for v0:i in 0..d0:n {
               fill a5:w = 0.0f64
               for v1:p in a0:A2_pos[v0:i]..a0:A2_pos[v0:i + 1] {
                 for v2:r in 0..v14:r_left vector {

@@ -124,24 +124,6 @@ pub trait Term: Copy + TermInLanes<<Self as Term>::Number> {
     /// The one at a place where there is one.
     fn get(self, place: usize) -> Self::Number;
 
-    /// The values themselves, where they may be multiplied by those of another row in vectors that the processor is asked for.
-    #[inline(always)]
-    fn wide_row(&self) -> Option<&[Self::Number]> {
-        None
-    }
-
-    /// The sum of the products with a row that is as long, in such vectors.
-    #[inline(always)]
-    fn dot(self, _: &[Self::Number]) -> Option<Self::Number> {
-        None
-    }
-
-    /// The sum of all, where it is one of such products.
-    #[inline(always)]
-    fn summed(self) -> Option<Self::Number> {
-        None
-    }
-
     /// Combines the one at a place with a total, where there is one.
     #[inline(always)]
     fn combine_into<C: Monoid>(self, total: &mut Self::Number, place: usize) {
@@ -250,10 +232,7 @@ impl<F: Term> Terms<F> {
     /// When a coordinate lies beyond its array.
     #[inline(always)]
     pub fn sum(self) -> F::Number {
-        match self.0.summed() {
-            Some(sum) => sum,
-            None => reduce::<Sum, F>(self.0),
-        }
+        reduce::<Sum, F>(self.0)
     }
 
     /// All combined.
@@ -499,11 +478,6 @@ impl<O: Operator, A: Term, B: Term<Number = A::Number>> Term for Both<O, A, B> {
     #[inline(always)]
     fn get(self, place: usize) -> A::Number {
         Value::apply(O::OP, self.0.get(place), self.1.get(place))
-    }
-
-    #[inline(always)]
-    fn summed(self) -> Option<A::Number> {
-        if matches!(O::OP, Op::Multiply) { self.0.dot(self.1.wide_row()?) } else { None }
     }
 
     #[inline(always)]

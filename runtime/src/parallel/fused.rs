@@ -1,17 +1,12 @@
 //! The helpers for functions that are compiled for processors that multiply and add in one instruction, whatever the crate is
 //! compiled for: those of `tensor_kernel!` that are chosen when they are called.
+//!
+//! Functions of such processors may be called by functions of such processors alone, which compilers check.
 
 pub use super::*;
 
 #[cfg(target_arch = "x86_64")]
 use super::dot::LONG;
-#[cfg(all(
-    target_arch = "x86_64",
-    target_feature = "avx512bw",
-    target_feature = "avx512dq",
-    target_feature = "avx512vl"
-))]
-use super::{lanes::TermInLanes, wide::Lanes};
 
 /// As [`super::add_product`], in one instruction. Elsewhere than in such functions it is a call that takes a hundred times as long.
 #[inline(always)]
@@ -19,137 +14,50 @@ pub fn add_product<T: Fused>(sum: &mut T, one: T, other: T) {
     *sum = if cfg!(target_arch = "x86_64") { one.fused(other, *sum) } else { one.multiply_add(other, *sum) };
 }
 
-/// As [`super::run`]. The sum of the products of two such runs is formed in vectors of AVX2, where the processor has it: compilers make
-/// none of a sum of floating point numbers, whose order they keep.
-#[inline(always)]
-pub fn run<T: Dot>(elements: &[T]) -> Terms<Row<'_, T>> {
-    Terms(Row(elements))
-}
-
-/// What [`run`] gives.
-#[derive(Debug, Clone, Copy)]
-pub struct Row<'a, T>(&'a [T]);
-
-impl<T: Dot> Term for Row<'_, T> {
-    type Number = T::Number;
-
-    const IS_GATHERED: bool = false;
-
-    #[inline(always)]
-    fn length(self) -> usize {
-        self.0.len()
-    }
-
-    #[inline(always)]
-    fn part(self, first: usize, length: usize) -> Self {
-        Row(&self.0[first..first + length])
-    }
-
-    #[inline(always)]
-    fn get(self, place: usize) -> T::Number {
-        self.0[place].loaded()
-    }
-
-    #[inline(always)]
-    fn wide_row(&self) -> Option<&[T::Number]> {
-        T::wide(self.0)
-    }
-
-    #[inline(always)]
-    fn dot(self, row: &[T::Number]) -> Option<T::Number> {
-        T::dot(self.0, row)
-    }
-}
-
-#[cfg(all(
-    target_arch = "x86_64",
-    target_feature = "avx512bw",
-    target_feature = "avx512dq",
-    target_feature = "avx512vl"
-))]
-impl<T: Dot> TermInLanes<T::Number> for Row<'_, T> {
-    type Within = Self;
-
-    #[inline(always)]
-    fn fetch(self, place: usize) {
-        super::run(self.0).0.fetch(place);
-    }
-
-    #[inline(always)]
-    fn within<L: Lanes<Number = T::Number>>(self) -> Option<Self> {
-        Some(self)
-    }
-
-    #[inline(always)]
-    fn lanes<L: Lanes<Number = T::Number>>(self) -> L {
-        super::run(self.0).0.lanes()
-    }
-}
-
-/// Elements of which rows are multiplied.
-pub trait Dot: Stored {
-    /// The elements, where they are numbers of which there are such vectors.
-    #[inline(always)]
-    fn wide(_: &[Self]) -> Option<&[Self::Number]> {
-        None
-    }
-
-    /// The sum of the products of two rows; `None` where there is nothing better than one after the other.
-    #[inline(always)]
-    fn dot(_: &[Self], _: &[Self::Number]) -> Option<Self::Number> {
-        None
-    }
-}
-
-macro_rules! others {
-    ($($number:ident)*) => {
-        $(impl Dot for $number {})*
-    };
-}
-
-others!(i8 i16 i32 i64 u8 u16 u32 u64 bool f16 bf16);
-#[cfg(not(target_arch = "x86_64"))]
-others!(f32 f64);
-
+/// A sum of products of rows that are longer than one is formed at once.
 #[cfg(target_arch = "x86_64")]
-mod vectors {
-    use super::{Dot, LONG};
-    use std::arch::is_x86_feature_detected;
-    use std::arch::x86_64::*;
+#[inline(never)]
+fn of_long_rows<T: Stored>(one: &[T], other: &[T]) -> T::Number {
+    super::run(one).times(super::run(other)).sum()
+}
 
-    /// As many lanes are taken as any vector here may have: the last ones, of which some are none, are loaded under a mask.
-    static MASK: [i64; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0];
-    static MASK_OF_HALVES: [i32; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0];
+#[cfg(not(target_arch = "x86_64"))]
+mod rows {
+    /// The sum of the products of two rows, which are as long as each other.
+    #[inline(always)]
+    pub fn dot_f64(one: &[f64], other: &[f64]) -> f64 {
+        super::run(one).times(super::run(other)).sum()
+    }
 
-    macro_rules! dots {
-        ($($number:ident $name:ident $lanes:literal $vector:ident $zero:ident $load:ident $masked:ident $add_product:ident $add:ident $mask:ident;)*) => {
-            $(impl Dot for $number {
-                #[inline(always)]
-                fn wide(row: &[Self]) -> Option<&[Self]> {
-                    Some(row)
-                }
+    /// The same of `f32`.
+    #[inline(always)]
+    pub fn dot_f32(one: &[f32], other: &[f32]) -> f32 {
+        super::run(one).times(super::run(other)).sum()
+    }
+}
 
-                #[inline(always)]
-                fn dot(one: &[Self], other: &[Self]) -> Option<Self> {
-                    // Longer sums are formed in parts.
-                    let is_short = one.len() == other.len() && one.len() <= LONG * $lanes;
-                    // SAFETY: the processor has what the function is compiled for.
-                    (is_short && is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"))
-                        .then(|| unsafe { $name(one, other) })
-                }
-            }
-
-            /// # Safety
-            /// The rows are as long as each other.
-            #[target_feature(enable = "avx2,fma")]
+/// Sums of products of rows, each with the features of the processors that it is for, its vectors, what loads the last lanes, of which
+/// some are none, and what adds up all lanes of two vectors.
+#[cfg(target_arch = "x86_64")]
+macro_rules! dots {
+    ($($name:ident $number:ident $features:literal $lanes:literal $zero:ident $load:ident $last:ident $add_product:ident $add:ident;)*) => {
+        $(
+            /// The sum of the products of two rows: compilers make no vectors of a sum of floating point numbers, whose order they keep.
+            ///
+            /// # Panics
+            /// When one is longer than the other.
+            #[target_feature(enable = $features)]
             #[inline]
-            unsafe fn $name(one: &[$number], other: &[$number]) -> $number {
+            pub fn $name(one: &[$number], other: &[$number]) -> $number {
                 let length = one.len();
+                assert!(length == other.len(), "rows are of one length");
+                if length > LONG * $lanes {
+                    return of_long_rows(one, other);
+                }
                 let (one, other) = (one.as_ptr(), other.as_ptr());
-                let (mut sums, mut others): ($vector, $vector) = ($zero(), $zero());
+                let (mut sums, mut others) = ($zero(), $zero());
                 let mut place = 0;
-                // SAFETY: each load is of lanes before `length`, or those that are not are masked; masks lie in their table, as fewer
-                // lanes are left than a vector has.
+                // SAFETY: each load is of lanes before `length`, but for the last, which loads as many as are left.
                 unsafe {
                     while place + 2 * $lanes <= length {
                         sums = $add_product($load(one.add(place)), $load(other.add(place)), sums);
@@ -162,19 +70,45 @@ mod vectors {
                         place += $lanes;
                     }
                     if place < length {
-                        let mask = _mm256_loadu_si256($mask.as_ptr().add(8 - (length - place)).cast());
-                        let (last, other) = ($masked(one.add(place), mask), $masked(other.add(place), mask));
-                        others = $add_product(last, other, others);
+                        let left = length - place;
+                        others = $add_product($last(one.add(place), left), $last(other.add(place), left), others);
                     }
                 }
                 $add(sums, others)
-            })*
-        };
-    }
+            }
+        )*
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+mod rows {
+    use super::{LONG, of_long_rows};
+    use std::arch::x86_64::*;
 
     dots! {
-        f64 dot_of_double 4 __m256d _mm256_setzero_pd _mm256_loadu_pd _mm256_maskload_pd _mm256_fmadd_pd add_double MASK;
-        f32 dot_of_single 8 __m256 _mm256_setzero_ps _mm256_loadu_ps _mm256_maskload_ps _mm256_fmadd_ps add_single MASK_OF_HALVES;
+        dot_f64 f64 "avx2,fma" 4 _mm256_setzero_pd _mm256_loadu_pd last_double _mm256_fmadd_pd add_double;
+        dot_f32 f32 "avx2,fma" 8 _mm256_setzero_ps _mm256_loadu_ps last_single _mm256_fmadd_ps add_single;
+    }
+
+    static MASK: [i64; 8] = [-1, -1, -1, -1, 0, 0, 0, 0];
+    static MASK_OF_SINGLE: [i32; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0];
+
+    /// # Safety
+    /// So many elements can be read, which are fewer than a vector has.
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    unsafe fn last_double(from: *const f64, left: usize) -> __m256d {
+        // SAFETY: the mask lies in its table, and lanes that are not there are not loaded.
+        unsafe { _mm256_maskload_pd(from, _mm256_loadu_si256(MASK.as_ptr().add(4 - left).cast())) }
+    }
+
+    /// # Safety
+    /// As [`last_double`].
+    #[target_feature(enable = "avx2,fma")]
+    #[inline]
+    unsafe fn last_single(from: *const f32, left: usize) -> __m256 {
+        // SAFETY: as above.
+        unsafe { _mm256_maskload_ps(from, _mm256_loadu_si256(MASK_OF_SINGLE.as_ptr().add(8 - left).cast())) }
     }
 
     /// The sum of all lanes of two vectors.
@@ -197,25 +131,102 @@ mod vectors {
     }
 }
 
+pub use rows::{dot_f32, dot_f64};
+
+/// The helpers for functions that are compiled for processors with AVX-512.
+#[cfg(target_arch = "x86_64")]
+pub mod widest {
+    pub use super::*;
+
+    use std::arch::x86_64::*;
+
+    dots! {
+        dot_f64 f64 "avx512f,avx512bw,avx512dq,avx512vl,fma" 8 _mm512_setzero_pd _mm512_loadu_pd last_double _mm512_fmadd_pd add_double;
+        dot_f32 f32 "avx512f,avx512bw,avx512dq,avx512vl,fma" 16 _mm512_setzero_ps _mm512_loadu_ps last_single _mm512_fmadd_ps add_single;
+    }
+
+    /// # Safety
+    /// So many elements can be read, which are fewer than a vector has.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
+    #[inline]
+    unsafe fn last_double(from: *const f64, left: usize) -> __m512d {
+        // SAFETY: lanes that are not there are not loaded.
+        unsafe { _mm512_maskz_loadu_pd(((1_u32 << left) - 1) as __mmask8, from) }
+    }
+
+    /// # Safety
+    /// As [`last_double`].
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
+    #[inline]
+    unsafe fn last_single(from: *const f32, left: usize) -> __m512 {
+        // SAFETY: as above.
+        unsafe { _mm512_maskz_loadu_ps(((1_u32 << left) - 1) as __mmask16, from) }
+    }
+
+    /// The sum of all lanes of two vectors.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
+    #[inline]
+    fn add_double(one: __m512d, other: __m512d) -> f64 {
+        _mm512_reduce_add_pd(_mm512_add_pd(one, other))
+    }
+
+    /// The sum of all lanes of two vectors.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
+    #[inline]
+    fn add_single(one: __m512, other: __m512) -> f32 {
+        _mm512_reduce_add_ps(_mm512_add_ps(one, other))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn products_of_rows_of_any_length() {
-        for length in (0..70).chain([255, 256, 257, 511, 512, 513, 1000]) {
+        for length in (0..70).chain([255, 256, 257, 511, 512, 513, 1000, 1025]) {
             let (one, other): (Vec<f64>, Vec<f64>) =
                 (0..length).map(|place| (f64::from(place % 7) - 3.0, f64::from(place % 5) - 1.5)).unzip();
-            let expected: f64 = one.iter().zip(&other).map(|(one, other)| one * other).sum();
-            assert_eq!(run(&one).times(run(&other)).sum(), expected, "{length}");
             // A run of a longer array may begin anywhere.
-            let part = length as usize / 3;
-            let of_part: f64 = one[part..].iter().zip(&other[part..]).map(|(one, other)| one * other).sum();
-            assert_eq!(run(&one[part..]).times(run(&other[part..])).sum(), of_part, "{length}");
-            let single = |row: &[f64]| row.iter().map(|&number| number as f32).collect::<Vec<f32>>();
-            assert_eq!(run(&single(&one)).times(run(&single(&other))).sum(), expected as f32, "{length}");
+            for first in [0, length as usize / 3] {
+                let (one, other) = (&one[first..], &other[first..]);
+                let expected: f64 = one.iter().zip(other).map(|(one, other)| one * other).sum();
+                let single = |row: &[f64]| row.iter().map(|&number| number as f32).collect::<Vec<f32>>();
+                for (double, of_single) in in_each_way(one, other, &single(one), &single(other)) {
+                    assert_eq!((double, of_single), (expected, expected as f32), "{length} {first}");
+                }
+            }
         }
-        assert_eq!(run(&[2_i32, 3]).times(run(&[5, 7])).sum(), 31);
-        assert_eq!(run(&[1.0, 2.0]).plus(run(&[3.0, 4.0])).sum(), 10.0);
+    }
+
+    /// The sums by what is compiled for processors like this one.
+    #[cfg(target_arch = "x86_64")]
+    fn in_each_way(one: &[f64], other: &[f64], single: &[f32], others: &[f32]) -> Vec<(f64, f32)> {
+        use std::arch::is_x86_feature_detected as has;
+        let mut found = Vec::new();
+        if has!("avx2") && has!("fma") {
+            // SAFETY: the processor has been asked.
+            found.push(unsafe { (dot_f64(one, other), dot_f32(single, others)) });
+        }
+        if has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") && has!("fma") {
+            // SAFETY: as above.
+            found.push(unsafe { (widest::dot_f64(one, other), widest::dot_f32(single, others)) });
+        }
+        found
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn in_each_way(one: &[f64], other: &[f64], single: &[f32], others: &[f32]) -> Vec<(f64, f32)> {
+        vec![(dot_f64(one, other), dot_f32(single, others))]
+    }
+
+    #[test]
+    #[should_panic(expected = "rows are of one length")]
+    #[cfg(target_arch = "x86_64")]
+    fn rows_of_two_lengths() {
+        assert!(
+            !in_each_way(&[1.0], &[1.0, 2.0], &[], &[]).is_empty(),
+            "rows are of one length, but nothing can check it here"
+        );
     }
 }

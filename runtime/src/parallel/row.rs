@@ -55,6 +55,72 @@ pub fn row_mut<const LENGTH: usize, T>(rows: &mut [T], place: usize) -> &mut [T;
     &mut rows.as_chunks_mut().0[place]
 }
 
+/// The elements of a row of `LENGTH` but for the first ones.
+///
+/// ```
+/// let beyond = spc::parallel::beyond::<f64, 4>(2);
+/// assert_eq!([0, 1, 2, 3].map(|place| beyond.of(place, 5.0)), [0.0, 0.0, 5.0, 5.0]);
+/// ```
+///
+/// # Panics
+/// When the row has fewer, or more than 64 elements.
+#[inline(always)]
+pub fn beyond<T: Masked, const LENGTH: usize>(first: usize) -> Beyond<T, LENGTH> {
+    Beyond(row_at(T::MASKS, MOST_MASKED - first))
+}
+
+/// What [`beyond`] gives: masks, as compilers make a branch of a choice for each element.
+#[derive(Debug, Clone, Copy)]
+pub struct Beyond<T: Masked, const LENGTH: usize>(&'static [T::Mask; LENGTH]);
+
+impl<T: Masked, const LENGTH: usize> Beyond<T, LENGTH> {
+    /// A value for an element, zero for one of the first.
+    #[inline(always)]
+    pub fn of(self, place: usize, value: T) -> T {
+        value.masked(self.0[place])
+    }
+}
+
+/// The most elements of a row that are masked.
+const MOST_MASKED: usize = 64;
+
+/// Numbers that are zero where all their bits are.
+pub trait Masked: Copy {
+    /// As many bits.
+    type Mask: Copy + std::fmt::Debug + 'static;
+
+    /// Those of no element, and as many of whole ones.
+    const MASKS: &'static [Self::Mask];
+
+    /// The bits that a mask has.
+    fn masked(self, mask: Self::Mask) -> Self;
+}
+
+macro_rules! masked {
+    ($($number:ident $bits:ident)*) => {
+        $(impl Masked for $number {
+            type Mask = $bits;
+
+            const MASKS: &'static [$bits] = &{
+                let mut masks = [0; 2 * MOST_MASKED];
+                let mut place = MOST_MASKED;
+                while place < masks.len() {
+                    masks[place] = $bits::MAX;
+                    place += 1;
+                }
+                masks
+            };
+
+            #[inline(always)]
+            fn masked(self, mask: $bits) -> Self {
+                Self::from_bits(self.to_bits() & mask)
+            }
+        })*
+    };
+}
+
+masked!(f32 u32 f64 u64);
+
 /// How many elements a row has before what fills it up, which is larger than all of them.
 ///
 /// ```

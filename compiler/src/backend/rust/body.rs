@@ -4,7 +4,7 @@ use super::expr::literal;
 use super::spelling::{self, Reduction};
 use super::{Printer, element, ident};
 use crate::ir::{
-    ArrayElement, ArrayId, ArrayRole, BinaryOperator, Combine, Count, Domain, ElementType, Expr, Parallel,
+    ArrayElement, ArrayId, ArrayRole, BinaryOperator, Combine, Count, Domain, ElementType, Expr, Literal, Parallel,
     ReduceOperator, Sharing, Size, Statement, Type, VariableId, Weights,
 };
 use proc_macro2::{Ident, TokenStream};
@@ -12,6 +12,9 @@ use quote::quote;
 
 /// The most elements of a row that are converted before a loop takes them: they are in registers, or in the first cache.
 const MOST_CONVERTED: u64 = 256;
+
+/// The most elements of a row that the run time has masks for.
+const MOST_MASKED: u64 = 64;
 
 impl Printer<'_> {
     /// The statements of a block, in a scope of their own.
@@ -252,16 +255,19 @@ impl Printer<'_> {
             }
             Statement::For { variable, begin, end, vector, body } => {
                 let begin = self.at_least(begin, crate::ir::precedence::Precedence::Or);
-                let end = self.expr(end);
+                let (length, end) = (end, self.expr(end));
                 self.namer.enter();
                 let name = self.declare_variable(*variable);
                 let is_used = body.iter().any(|statement| statement.uses(*variable));
                 self.vectors.extend(vector.then_some(*variable));
-                let body = self.block(body);
+                let (beyond, body) = match self.beyond(*variable, length, body) {
+                    Some((beyond, body)) => (Some(beyond), body),
+                    None => (None, self.block(body)),
+                };
                 self.vectors.truncate(self.vectors.len() - usize::from(*vector));
                 self.namer.leave();
                 let name = if is_used { quote!(#name) } else { quote!(_) };
-                quote!(for #name in #begin..#end { #body })
+                quote!(#beyond for #name in #begin..#end { #body })
             }
             Statement::While(condition, body) => {
                 let (condition, body) = (self.expr(condition), self.block(body));
@@ -296,6 +302,35 @@ impl Printer<'_> {
             Statement::If(branches, otherwise) => self.branches(branches, otherwise),
             Statement::Parallel(parallel) => self.parallel(parallel),
         }
+    }
+
+    /// A loop that adds to elements of a row but for the first ones, and what says which these are. Compilers make a branch for each
+    /// element of a choice between zero and another number, and no vectors.
+    fn beyond(&mut self, counter: VariableId, end: &Expr, body: &[Statement]) -> Option<(TokenStream, TokenStream)> {
+        let &Expr::Index(length @ ..=MOST_MASKED) = end else { return None };
+        let [Statement::Reduce(array, index, ReduceOperator::Add, value)] = body else { return None };
+        let (ty, chosen) = match value {
+            Expr::Cast(ty, chosen) => (Some(*ty), &**chosen),
+            chosen => (None, chosen),
+        };
+        let Expr::Select(is_first, zero, value) = chosen else { return None };
+        let value = ty.map_or_else(|| (**value).clone(), |ty| Expr::Cast(ty, value.clone()));
+        let Expr::Binary(BinaryOperator::Less, place, first) = &**is_first else { return None };
+        let is_zero = matches!(
+            **zero,
+            Expr::Literal(Literal::Float(ElementType::F32 | ElementType::F64, zero)) if zero == 0.0
+        );
+        if !is_zero || **place != Expr::Variable(counter) || first.uses(counter) || self.ordered.has_array(*array) {
+            return None;
+        }
+        let (helpers, name) = (self.options.parallel.clone(), ident(&self.namer.name("beyond")));
+        let length = super::expr::number(length);
+        let (first, place, value) = (self.expr(first), self.expr(place), self.expr(&value));
+        let (row, index) = (&self.arrays[array], self.expr(index));
+        let row = quote!(#row[#index]);
+        let ty = self.kernel.array(*array).element.ty();
+        let update = self.update(&row, &row, ReduceOperator::Add, ty, &quote!(#name.of(#place, #value)));
+        Some((quote!(let #name = #helpers::beyond::<_, #length>(#first);), update))
     }
 
     /// Whether a row of elements of two bytes is converted all at once: where vector loops behind it take each of them, and its length is

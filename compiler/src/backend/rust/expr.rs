@@ -86,12 +86,30 @@ impl Printer<'_> {
 
     /// `run(A_run).times(at(x, A_crd_run)).sum()`
     fn fold(&self, operator: ReduceOperator, term: &Term) -> TokenStream {
+        if let (true, ReduceOperator::Add, Some((name, rows))) =
+            (self.options.dots, operator, self.product_of_rows(term))
+        {
+            let (helpers, name, rows) = (&self.options.parallel, ident(name), rows.map(|row| &self.arrays[&row]));
+            return quote!(#helpers::#name(#(#rows),*));
+        }
         let terms = self.term(term);
         if operator == ReduceOperator::Add {
             return quote!(#terms.sum());
         }
         let operator = self.monoid(operator);
         quote!(#terms.reduce(#operator))
+    }
+
+    /// The two rows whose product a term is, and the name of what sums it up: of floating point numbers.
+    fn product_of_rows(&self, term: &Term) -> Option<(&'static str, [ArrayId; 2])> {
+        let Term::Binary(BinaryOperator::Multiply, left, right) = term else { return None };
+        let (Term::Load(Factor::Run(one)), Term::Load(Factor::Run(other))) = (&**left, &**right) else { return None };
+        let name = match [one, other].map(|row| self.kernel.array(*row).element) {
+            [ArrayElement::Value(ElementType::F64), ArrayElement::Value(ElementType::F64)] => "dot_f64",
+            [ArrayElement::Value(ElementType::F32), ArrayElement::Value(ElementType::F32)] => "dot_f32",
+            _ => return None,
+        };
+        Some((name, [*one, *other]))
     }
 
     /// The operator of a reduction, for what combines terms by it.
@@ -405,7 +423,7 @@ fn is_stored_only(element: ArrayElement) -> bool {
     matches!(element, ArrayElement::Value(element) if element.is_stored_only())
 }
 
-fn number(value: u64) -> TokenStream {
+pub(super) fn number(value: u64) -> TokenStream {
     let token = Token::u64_unsuffixed(value);
     quote!(#token)
 }

@@ -40,6 +40,8 @@ pub struct Options {
     pub name: Option<String>,
     /// Whether comments are printed, as `#[comment = "…"]` attributes that only [`text`] understands.
     pub comments: bool,
+    /// Whether its helpers have products of rows in vectors of the processors that the function is compiled for.
+    pub dots: bool,
 }
 
 /// The function of a kernel.

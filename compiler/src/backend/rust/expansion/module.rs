@@ -80,13 +80,12 @@ impl Versions {
     fn functions(&self) -> TokenStream {
         let run = self.run();
         let Some(narrow) = &self.narrow else {
-            let any = loops(&self.any, self.name("any"), quote!(::spc::parallel));
+            let any = loops(&self.any, self.name("any"), quote!(::spc::parallel), false);
             return quote!(#run #any);
         };
-        let fused = || quote!(::spc::parallel::fused);
-        let any = loops(&self.any, self.name("any"), fused());
-        let widest = loops(&self.any, self.name("widest"), fused());
-        let narrow = loops(narrow, self.name("narrow"), quote!(::spc::parallel));
+        let any = loops(&self.any, self.name("any"), quote!(::spc::parallel::fused), true);
+        let widest = loops(&self.any, self.name("widest"), quote!(::spc::parallel::fused::widest), true);
+        let narrow = loops(narrow, self.name("narrow"), quote!(::spc::parallel), false);
         let must_ask = must_ask();
         quote! {
             #run
@@ -228,8 +227,8 @@ fn text(mut kernel: ir::Kernel) -> String {
 }
 
 /// The function with the loops.
-fn loops(kernel: &Verified<ir::Kernel>, name: Ident, parallel: TokenStream) -> TokenStream {
-    let options = Options { parallel, name: Some(name.to_string()), comments: false };
+fn loops(kernel: &Verified<ir::Kernel>, name: Ident, parallel: TokenStream, dots: bool) -> TokenStream {
+    let options = Options { parallel, name: Some(name.to_string()), comments: false, dots };
     private(&function(kernel, &options))
 }
 
