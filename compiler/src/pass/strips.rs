@@ -131,8 +131,7 @@ fn block(
     let steps = |statement: &Statement| matches!(statement, Statement::Assign(..) | Statement::Update(..));
     let end = statements.iter().rposition(|statement| !steps(statement)).map_or(0, |last| last + 1);
     let first = (0..end).find_map(|place| {
-        let is_loop = opened(&statements[place], hoisted).is_none();
-        let (place, length) = start(kernel, statements, place, hoisted)?;
+        let (place, length, is_loop) = start(kernel, statements, place, hoisted)?;
         let (inside, behind) = statements[place..].split_at(end - place);
         Region::of(kernel, inside, behind, length, is_loop, hoisted).map(|region| (place, region))
     });
@@ -164,12 +163,12 @@ fn opened(statement: &Statement, hoisted: &Hoisted) -> Option<Expr> {
     }
 }
 
-/// Where a region may begin that has a statement, and the length of its rows: with a row in which something is collected, or with a
-/// loop over something else that works on rows whose length is known only at run time.
-fn start(kernel: &Kernel, statements: &[Statement], place: usize, hoisted: &Hoisted) -> Option<(usize, Expr)> {
+/// Where a region may begin that has a statement, the length of its rows, and whether it begins with a loop over something else, which
+/// works on rows whose length is known only at run time: else with a row in which something is collected.
+fn start(kernel: &Kernel, statements: &[Statement], place: usize, hoisted: &Hoisted) -> Option<(usize, Expr, bool)> {
     let statement = &statements[place];
     let (Statement::For { vector: false, .. } | Statement::While(..)) = statement else {
-        return Some((place, opened(statement, hoisted)?));
+        return Some((place, opened(statement, hoisted)?, false));
     };
     let mut length = None;
     statement.for_each(&mut |inner| {
@@ -179,7 +178,7 @@ fn start(kernel: &Kernel, statements: &[Statement], place: usize, hoisted: &Hois
             length.get_or_insert(Expr::Dimension(*dimension));
         }
     });
-    Some((begin(kernel, statements, place), length?))
+    Some((begin(kernel, statements, place), length?, true))
 }
 
 /// Where a loop begins with the variables that it moves on.

@@ -314,15 +314,17 @@ impl Printer<'_> {
             chosen => (None, chosen),
         };
         let Expr::Select(is_first, zero, value) = chosen else { return None };
-        let value = ty.map_or_else(|| (**value).clone(), |ty| Expr::Cast(ty, value.clone()));
         let Expr::Binary(BinaryOperator::Less, place, first) = &**is_first else { return None };
         let is_zero = matches!(
             **zero,
             Expr::Literal(Literal::Float(ElementType::F32 | ElementType::F64, zero)) if zero == 0.0
         );
-        if !is_zero || **place != Expr::Variable(counter) || first.uses(counter) || self.ordered.has_array(*array) {
+        let is_of_elements = **place == Expr::Variable(counter) && !first.uses(counter);
+        // What another value is made of may be nowhere for the first elements.
+        if !is_zero || !is_of_elements || !self.is_of_lanes(value) || self.ordered.has_array(*array) {
             return None;
         }
+        let value = ty.map_or_else(|| (**value).clone(), |ty| Expr::Cast(ty, value.clone()));
         let (helpers, name) = (self.options.parallel.clone(), ident(&self.namer.name("beyond")));
         let length = super::expr::number(length);
         let (first, place, value) = (self.expr(first), self.expr(place), self.expr(&value));

@@ -304,17 +304,23 @@ impl Printer<'_> {
     }
 
     /// Whether an operand of a vector loop is there in all lanes, whatever another says: made of elements of its rows.
-    fn is_of_lanes(&self, operand: &Expr) -> bool {
+    pub(super) fn is_of_lanes(&self, operand: &Expr) -> bool {
         match operand {
             Expr::Bool(_) | Expr::Literal(_) | Expr::Variable(_) => !self.vectors.is_empty(),
             Expr::Load(_, index) => match **index {
                 Expr::Variable(variable) => self.vectors.contains(&variable),
                 _ => false,
             },
-            Expr::Unary(UnaryOperator::Not, operand) => self.is_of_lanes(operand),
-            Expr::Binary(BinaryOperator::And | BinaryOperator::Or, left, right) => {
-                self.is_of_lanes(left) && self.is_of_lanes(right)
-            }
+            Expr::Cast(_, operand) | Expr::Unary(UnaryOperator::Not, operand) => self.is_of_lanes(operand),
+            Expr::Binary(
+                BinaryOperator::And
+                | BinaryOperator::Or
+                | BinaryOperator::Add
+                | BinaryOperator::Subtract
+                | BinaryOperator::Multiply,
+                left,
+                right,
+            ) => self.is_of_lanes(left) && self.is_of_lanes(right),
             _ => false,
         }
     }
