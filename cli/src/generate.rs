@@ -93,6 +93,9 @@ struct PowerLaw {
     /// The exponent of each mode, or one for all: 0 for slices that are alike, 1 for a slice twice as full as the second
     #[arg(long, value_name = "1,1,0", value_parser = numbers, default_value = "1")]
     exponents: Numbers,
+    /// As many entries in each slice of the last mode, which has no exponent: a stream of entries, cut into pieces of equal length
+    #[arg(long)]
+    stacked: bool,
     #[command(flatten)]
     common: Common,
 }
@@ -133,9 +136,15 @@ impl Generate {
                 let entries = kronecker.entries();
                 (kronecker.common, entries)
             }
-            Kind::PowerLaw(PowerLaw { size, exponents, common }) => {
-                let exponents = exponents.for_modes(size.shape.0.len());
-                let entries = generate::power_law(&size.shape.0, size.nnz, &exponents, common.seed);
+            Kind::PowerLaw(PowerLaw { size, exponents, stacked, common }) => {
+                let order = size.shape.0.len();
+                let entries = match stacked {
+                    true => {
+                        let exponents = exponents.for_modes(order.saturating_sub(1));
+                        generate::stacked(&size.shape.0, size.nnz, &exponents, common.seed)
+                    }
+                    false => generate::power_law(&size.shape.0, size.nnz, &exponents.for_modes(order), common.seed),
+                };
                 (common, entries.map_err(Failure::refused))
             }
             Kind::Suite(Suite { name, scale, common }) => {

@@ -656,6 +656,11 @@ cases! {
     schedules_loops_against_storage "cases/schedules/loops_against_storage.ti" [A, x] spmv(&A, &x);
     schedules_merged_in_tiles "cases/schedules/merged_in_tiles.ti" [A, B] dot(&A, &B);
     schedules_mttkrp_in_tiles "cases/schedules/mttkrp_in_tiles.ti" [X, B, C] mttkrp(&X, &B, &C);
+    schedules_permutation_four_modes "cases/schedules/permutation_four_modes.ti" [X, B, C, D] mttkrp(&X, &B, &C, &D);
+    schedules_permutation_least "cases/schedules/permutation_least.ti" [A, x] least(&A, &x);
+    schedules_permutation_mttkrp "cases/schedules/permutation_mttkrp.ti" [X, B, C] mttkrp(&X, &B, &C);
+    schedules_permutation_spmv "cases/schedules/permutation_spmv.ti" [A, x] product(&A, &x);
+    schedules_permutation_with_wide_indices "cases/schedules/permutation_with_wide_indices.ti" [X, v, w] product(&X, &v, &w);
     schedules_precomputed_columns "cases/schedules/precomputed_columns.ti" [A, B, C] sampled(&A, &B, &C);
     schedules_precomputed_dense_rows "cases/schedules/precomputed_dense_rows.ti" [B, C] product(&B, &C);
     schedules_precomputed_factors "cases/schedules/precomputed_factors.ti" [A, b, c] scaled(&A, &b, &c);

@@ -20,6 +20,7 @@ const OVERRIDES: &[(&str, &str, &str, &str)] = &[
     (SPMV, "i=5 j=6", "accumulate(j: total);", "total += A(i, j) * x(j)"),
     (SPMV, "i=5 j=6", "reorder(j, i); accumulate(j: whole(i));", "whole(i) += A_ji(i, j) * x(j)"),
     (SPMV, "i=5 j=6", "copy(A(j, i));", "A_ji"),
+    (LISTED, "i=5 j=6", "copy(A(j, i): permutation);", "permutation of A"),
     (SPMV, "i=5 j=6", "parallel(i: none);", "\n    for all i"),
     (SPMV, "i=5 j=6", "parallel(i);", "\n    parallel for all i\n"),
     (KHATRI_RAO, "i=4 j=5 r=3", "copy(B: none);", "B(j, r)"),
@@ -52,6 +53,9 @@ const SUMS: &str = "fn k(X: dense, Z: dense) -> Y: dense { Y(i, r) = X(i, r) + Z
 const SPGEMM: &str = "fn k(A: csr, B: csr) -> C: csr { C(i, j) = A(i, k) * B(k, j); }";
 const SCALED: &str = "fn k(A: csr, x: dense) -> Y: csr { Y(i, j) = A(i, j) * x(j); }";
 const SPMV: &str = "fn k(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }";
+const LISTED: &str = "fn k(A: coo, x: dense) -> y: dense { y(j) = A(i, j) * x(i); }";
+const FIBERS_OF_COO: &str = "fn k(X: coo, x: dense) -> Y: dense { Y(j, k) = X(i, j, k) * x(i); }";
+const MASKED: &str = "fn k(A: coo, B: coo) -> y: dense { y(j) = A(i, j) * B(i, j); }";
 const KHATRI_RAO: &str = "fn k(A: csr, B: csr) -> C: csf { C(i, j, r) = A(i, r) * B(j, r); }";
 const BLOCKS: &str = "fn k(A: bcsr(2), x: dense) -> y: dense { y(i) = A(i, j) * x(j); }";
 const DIAGONALS: &str = "fn k(A: dia, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }";
@@ -169,6 +173,16 @@ const REFUSED: &[(&str, &str, &str, &str, &str)] = &[
     (SPMV, "accumulate(j);", "accumulate(j)", "no accumulator", "accumulate(k: none)"),
     (SPMV, "reorder(j, i); copy(A: none);", "copy(A: none)", "stand against", "another order"),
     (SPMV, "copy(A(i, j));", "copy(A(i, j))", "no loops read such a copy", "another order"),
+    (SPMV, "copy(A(j, i): permutation);", "copy(A(j, i): permutation)", "list entries", "ask for a copy"),
+    (MASKED, "copy(A(j, i): permutation);", "copy(A(j, i): permutation)", "met by those of another", "ask for a copy"),
+    (
+        FIBERS_OF_COO,
+        "copy(X(j, k, i): permutation);",
+        "copy(X(j, k, i): permutation)",
+        "other indices",
+        "ask for a copy",
+    ),
+    (SPMV, "copy(A(j, i): order);", "A(j, i)", "no order", "`copy(A(j, i): permutation)`"),
     (SPMV, "copy(y(i));", "y(i)", "can't be copied", "operands"),
     (SPMV, "walk(A);", "walk(A)", "are not walked", "must be dense"),
     (BLOCKS, "walk(A, ib);", "walk(A, ib)", "another number of levels", "outermost first"),

@@ -234,7 +234,9 @@ impl Choices {
         let order = data.order();
         let is_plain = matches!(format, "csr" | "csf" | "coo");
         let suits = |kernel: &&SuiteKernel| {
-            kernel.serves(order) && (kernel.in_all_formats || is_plain || !self.formats.is_empty())
+            kernel.serves(order)
+                && kernel.suits(format)
+                && (kernel.in_all_formats || is_plain || !self.formats.is_empty())
         };
         let mut forms = Vec::new();
         for kernel in self.kernels.iter().filter(suits) {

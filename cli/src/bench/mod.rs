@@ -60,7 +60,7 @@ use timing::{Budget, Clocks, Measuring, Subject};
 /// Runs the kernels of the benchmark suites on tensors, in one process: each kernel, mode, format, rank, element type and number
 /// of threads. Beside each median stand the operations and bytes that a model counts, and the part of the time that memory
 /// and processor, measured in the same run, need at least. A TENSOR is a file; a tensor of the suite with a scale, irrS or
-/// irrS:0.1; or uniform:100x200x300:5000 (shape and number of entries), and so kronecker and power-law.
+/// irrS:0.1; or uniform:100x200x300:5000 (shape and number of entries), and so kronecker, power-law and stacked.
 #[derive(Debug, Args)]
 pub(crate) struct Bench {
     /// What to measure on; some generated tensors if not given. `plans` measures lines of many factors beside their best splits by

@@ -24,6 +24,8 @@ pub(crate) struct SuiteKernel {
     pub(crate) has_rank: bool,
     /// Whether it is worth measuring in formats other than the plain ones, where none are asked for.
     pub(crate) in_all_formats: bool,
+    /// The only format that it is for, where it is not for all.
+    only_in: Option<&'static str>,
     /// Whether it is measured where no kernels are named.
     pub(crate) is_usual: bool,
     /// Its text.
@@ -76,6 +78,7 @@ const fn tensor(name: &'static str, has_modes: bool, has_rank: bool, define: fn(
         has_modes,
         has_rank,
         in_all_formats: has_modes,
+        only_in: None,
         is_usual: true,
         define,
     }
@@ -87,11 +90,20 @@ const fn other(name: &'static str, define: fn(&Choice) -> Definition) -> SuiteKe
 }
 
 const fn matrix(name: &'static str, has_rank: bool, define: fn(&Choice) -> Definition) -> SuiteKernel {
-    SuiteKernel { name, orders: (2, 2), has_modes: false, has_rank, in_all_formats: true, is_usual: true, define }
+    SuiteKernel {
+        name,
+        orders: (2, 2),
+        has_modes: false,
+        has_rank,
+        in_all_formats: true,
+        only_in: None,
+        is_usual: true,
+        define,
+    }
 }
 
 /// All kernels. Elementwise ones that end with `_same` have operands of one pattern; a quotient is where its divisor has an entry.
-pub(crate) const KERNELS: [SuiteKernel; 17] = [
+pub(crate) const KERNELS: [SuiteKernel; 18] = [
     tensor("elementwise", false, false, elementwise),
     tensor("multiply", false, false, multiply),
     tensor("scalar", false, false, scalar),
@@ -109,12 +121,24 @@ pub(crate) const KERNELS: [SuiteKernel; 17] = [
     other("subtract", |choice| with_same("subtract", "-", Parameter::Turned, choice)),
     other("divide", |choice| with_same("divide", "/", Parameter::Turned, choice)),
     other("scalar_add", scalar_add),
+    SuiteKernel {
+        orders: (3, MODES.len()),
+        has_modes: true,
+        has_rank: true,
+        only_in: Some("coo"),
+        ..other("mttkrp_permutation", mttkrp_permutation)
+    },
 ];
 
 impl SuiteKernel {
     /// Whether it is for tensors of an order.
     pub(crate) fn serves(&self, order: usize) -> bool {
         (self.orders.0..=self.orders.1).contains(&order)
+    }
+
+    /// Whether it is for tensors in a format.
+    pub(crate) fn suits(&self, format: &str) -> bool {
+        self.only_in.is_none_or(|only| only == format)
     }
 
     /// Its text.
@@ -242,6 +266,17 @@ fn mttkrp(choice: &Choice) -> Definition {
     Definition { text, parameters }
 }
 
+/// Where the tensor lists its entries, by another mode than the first they are read in the order of that mode (Phipps and Kolda 2019).
+fn mttkrp_permutation(choice: &Choice) -> Definition {
+    let Definition { text, parameters } = mttkrp(choice);
+    let mut text = text.replacen("mttkrp", "mttkrp_permutation", 1);
+    if choice.mode > 0 {
+        let order = [&[MODES[choice.mode]], &choice.others()[..]].concat().join(", ");
+        text.push_str(&format!(" schedule {{ copy(X({order}): permutation); }}"));
+    }
+    Definition { text, parameters }
+}
+
 fn spmv(choice: &Choice) -> Definition {
     let (format, ty) = (choice.format, choice.element.name());
     let text = format!("fn spmv(A: {ty} {format}, x: {ty} dense) -> y: {ty} dense {{ y(i) = A(i, j) * x(j); }}");
@@ -283,7 +318,7 @@ mod tests {
         for kernel in &KERNELS {
             for order in (1..=5).filter(|&order| kernel.serves(order)) {
                 for format in if order == 2 { &["csr", "coo"][..] } else { &["csf", "coo", "hicoo(8)"] } {
-                    if !kernel.in_all_formats && *format == "hicoo(8)" {
+                    if !kernel.in_all_formats && *format == "hicoo(8)" || !kernel.suits(format) {
                         continue;
                     }
                     for mode in if kernel.has_modes { 0..order } else { 0..1 } {
@@ -300,6 +335,6 @@ mod tests {
                 }
             }
         }
-        assert_eq!(count, 10 * 10 + 3 * 3 * 12 + 4 * 2);
+        assert_eq!(count, 10 * 10 + 3 * 3 * 12 + 4 * 2 + 12);
     }
 }

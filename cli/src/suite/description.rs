@@ -2,6 +2,7 @@
 
 use super::observe::Observation;
 use crate::arguments;
+use crate::bench::data::GENERATORS;
 use crate::bench::suite::KERNELS;
 use crate::failure::{Failure, Place, Problem};
 use crate::names;
@@ -168,7 +169,7 @@ impl TensorSource {
                     Err(names::refusal(format!("no tensor `{name}` is generated"), name, known, "they are"))
                 }
             },
-            (None, Some(generator), None) if ["uniform", "kronecker", "power-law"].contains(&generator.as_str()) => {
+            (None, Some(generator), None) if GENERATORS.contains(&generator.as_str()) => {
                 let nnz = self.nnz.ok_or("a generated tensor has `nnz`, its number of entries")?;
                 if self.shape.is_empty() {
                     return Err("a generated tensor has a `shape`".to_owned());
@@ -178,7 +179,7 @@ impl TensorSource {
                 let text = format!("{generator}:{}:{nnz}", shape.join("x"));
                 Ok(generated(called(&text), text))
             }
-            (None, Some(generator), None) => Err(format!("`{generator}` is none of uniform, kronecker, power-law")),
+            (None, Some(generator), None) => Err(format!("`{generator}` is none of {}", GENERATORS.join(", "))),
             (None, None, Some(file)) => Ok(Source { name: called(file), text: file.into(), is_file: true }),
             _ => Err("a tensor has one of `suite`, `generator` and `file`".to_owned()),
         }

@@ -57,6 +57,7 @@ fn generate_knows_skewed_tensors() {
     };
     assert_eq!(lines(&["power-law", "--shape", "50x40x30", "--nnz", "300", "--exponents", "1.2,0.5,0"]), 300);
     assert_eq!(lines(&["power-law", "--shape", "50x40", "--nnz", "300"]), 300);
+    assert_eq!(lines(&["power-law", "--shape", "50x40x9", "--nnz", "300", "--exponents", "1,0.5", "--stacked"]), 300);
     assert_eq!(lines(&["kronecker", "--shape", "50x40x9", "--nnz", "300"]), 300);
     assert_eq!(lines(&["kronecker", "--shape", "50x40", "--nnz", "300", "--initiator", "0.57,0.19,0.19,0.05"]), 300);
     assert_eq!(lines(&["suite", "irr2S4d", "--scale", "0.001"]), 1600);

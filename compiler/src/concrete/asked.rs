@@ -56,6 +56,8 @@ pub struct AskedCopy {
     pub tensor: TensorId,
     /// The indices of the copy's levels as they are written; `None`: no copy.
     pub order: Option<Vec<String>>,
+    /// Whether the entries are read where they are, through a permutation.
+    pub is_permutation: bool,
     /// The directive.
     pub span: Span,
 }

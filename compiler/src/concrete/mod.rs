@@ -113,6 +113,8 @@ pub enum TensorKind {
     /// The fibers of an input, with its coordinates in them and its values ([`Format::fibers_of`]): the run time finds once where they
     /// begin.
     Fibers(TensorId),
+    /// An input whose entries are read in another order, where they are: the run time finds once which entry is at which place in it.
+    Permutation(TensorId),
     /// The kernel's result.
     Output(OutputStructure),
     /// A `where` makes it; dense.
@@ -385,9 +387,17 @@ impl TensorKind {
         matches!(self, TensorKind::Workspace | TensorKind::SparseWorkspace(_))
     }
 
+    /// The input that it has the entries of, where the run time makes it before the loops.
+    pub fn of(&self) -> Option<TensorId> {
+        match self {
+            TensorKind::SortedCopy(of) | TensorKind::Fibers(of) | TensorKind::Permutation(of) => Some(*of),
+            _ => None,
+        }
+    }
+
     /// Whether it is what the caller gives, or made of that before the loops.
     pub fn is_operand(&self) -> bool {
-        matches!(self, TensorKind::Input | TensorKind::SortedCopy(_) | TensorKind::Fibers(_))
+        self.of().is_some() || matches!(self, TensorKind::Input)
     }
 }
 
@@ -429,10 +439,7 @@ impl Kernel {
 
     /// The tensor that a tensor is, or is a copy of.
     pub fn original(&self, id: TensorId) -> TensorId {
-        match self.tensor(id).kind {
-            TensorKind::SortedCopy(of) | TensorKind::Fibers(of) => of,
-            _ => id,
-        }
+        self.tensor(id).kind.of().unwrap_or(id)
     }
 
     /// Its name.

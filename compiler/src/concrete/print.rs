@@ -14,6 +14,7 @@ impl fmt::Display for Kernel {
             let kind = match &tensor.kind {
                 TensorKind::Input => "input".to_owned(),
                 TensorKind::SortedCopy(of) => format!("sorted copy of {}", self.tensor(*of).name),
+                TensorKind::Permutation(of) => format!("permutation of {}", self.tensor(*of).name),
                 TensorKind::Fibers(of) => format!("fibers of {}", self.tensor(*of).name),
                 TensorKind::Output(OutputStructure::Dense) => "output".to_owned(),
                 TensorKind::Output(OutputStructure::Appended) => "output, appended".to_owned(),

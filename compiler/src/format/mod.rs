@@ -374,6 +374,17 @@ impl Format {
         Self { order: modes.len(), levels }
     }
 
+    /// Whether it is a list of entries, as `coo` is: at each level an entry's coordinate is stored at the entry's own position.
+    pub fn lists_entries(&self) -> bool {
+        let is_head = |level: &Level| level.format.kind.is_compressed();
+        self.mode_order().is_some() && self.levels.first().is_some_and(is_head) && self.level_of_entries() == 0
+    }
+
+    /// The outermost level whose positions are those of the entries: what is below stores a coordinate for each.
+    pub fn level_of_entries(&self) -> usize {
+        self.levels.iter().rposition(|level| !level.format.kind.is_singleton()).unwrap_or(0)
+    }
+
     /// Whether every level is dense.
     pub fn is_dense(&self) -> bool {
         self.levels.iter().all(|level| level.format.kind.is_dense())

@@ -204,6 +204,13 @@ pub struct Tensor {
     pub listed: Option<ReduceOperator>,
 }
 
+impl Tensor {
+    /// Whether the array of coordinates at a level holds positions of another tensor's entries.
+    pub fn is_order_of_entries(&self, level: usize) -> bool {
+        matches!(self.source, Source::Permutation { .. }) && level == self.format.level_of_entries()
+    }
+}
+
 /// Where a tensor comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
@@ -211,6 +218,13 @@ pub enum Source {
     Input,
     /// The run time makes it from an input before the kernel starts: the same entries in this tensor's format.
     SortedCopy {
+        /// The input.
+        of: TensorId,
+    },
+    /// The run time finds in which order this tensor's format has the entries of an input: its levels down to that of the entries are
+    /// stored, where that holds the positions of the input's entries instead of coordinates ([`Tensor::is_order_of_entries`]). These and
+    /// the values are read from the input.
+    Permutation {
         /// The input.
         of: TensorId,
     },

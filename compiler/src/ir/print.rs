@@ -206,6 +206,7 @@ impl Display for Source {
         match self {
             Source::Input => f.write_str("input"),
             Source::SortedCopy { of } => write!(f, "sorted {of}"),
+            Source::Permutation { of } => write!(f, "permutation {of}"),
             Source::Output { structure, initial } => {
                 match structure {
                     Structure::Dense => f.write_str("output dense")?,

@@ -146,6 +146,7 @@ fn is_in_place(kernel: &Kernel, tensor: TensorId) -> bool {
         TensorKind::Input
         | TensorKind::SortedCopy(_)
         | TensorKind::Fibers(_)
+        | TensorKind::Permutation(_)
         | TensorKind::Output(OutputStructure::Appended)
         | TensorKind::SparseWorkspace(_) => false,
     }

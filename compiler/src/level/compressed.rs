@@ -58,7 +58,7 @@ impl Level for Compressed {
     }
 
     fn coordinate(&self, storage: &Storage, position: Expr) -> Option<Expr> {
-        Some(Expr::load(storage.coordinates?, position))
+        storage.stored(position)
     }
 
     fn parent(&self, storage: &Storage, position: Expr) -> Option<Expr> {

@@ -71,6 +71,23 @@ pub struct Storage {
     pub parent: Expr,
     /// Their coordinate in the level above, where there is one.
     pub above: Option<Expr>,
+    /// Where positions are places in an order of another tensor's entries, the array of these entries' positions.
+    pub order: Option<ArrayId>,
+}
+
+impl Storage {
+    /// The coordinate that is stored at a position.
+    fn stored(&self, position: Expr) -> Option<Expr> {
+        Some(Expr::load(self.coordinates?, in_order(self.order, position)))
+    }
+}
+
+/// The position of an entry at a place in an order, where there is one.
+pub fn in_order(order: Option<ArrayId>, place: Expr) -> Expr {
+    match order {
+        Some(order) => Expr::load(order, place),
+        None => place,
+    }
 }
 
 /// A range of parent positions that share all coordinates so far: one position, unless a level above is not unique.
@@ -225,6 +242,7 @@ fn anywhere(format: LevelFormat) -> Storage {
         extent: Expr::Index(0),
         parent: Expr::Index(0),
         above: Some(Expr::Index(0)),
+        order: None,
     }
 }
 

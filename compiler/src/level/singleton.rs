@@ -44,7 +44,7 @@ impl Level for Singleton {
     }
 
     fn coordinate(&self, storage: &Storage, position: Expr) -> Option<Expr> {
-        Some(Expr::load(storage.coordinates?, position))
+        storage.stored(position)
     }
 
     fn parent(&self, _: &Storage, position: Expr) -> Option<Expr> {

@@ -44,6 +44,7 @@ impl<'a> Lowering<'a> {
             kernel,
             tensors: BTreeMap::new(),
             arrays: BTreeMap::new(),
+            orders: BTreeMap::new(),
             workspaces: BTreeMap::new(),
             sparse: BTreeMap::new(),
             with_bitmaps: false,
@@ -64,6 +65,7 @@ impl<'a> Lowering<'a> {
             let source = match &tensor.kind {
                 TensorKind::Input => Source::Input,
                 TensorKind::SortedCopy(of) | TensorKind::Fibers(of) => Source::SortedCopy { of: self.tensors[of] },
+                TensorKind::Permutation(of) => Source::Permutation { of: self.tensors[of] },
                 TensorKind::Output(structure) => {
                     let (structure, initial) = match structure {
                         OutputStructure::Dense => (Structure::Dense, Initial::Filled(tensor.fill)),
@@ -89,8 +91,41 @@ impl<'a> Lowering<'a> {
                 delivered: tensor.delivered.clone(),
                 listed: tensor.listed,
             });
-            self.declare_arrays(self.tensors[&TensorId(id)], tensor, source);
+            match tensor.kind {
+                TensorKind::Permutation(of) => self.declare_permutation(TensorId(id), of),
+                _ => self.declare_arrays(self.tensors[&TensorId(id)], tensor, source),
+            }
         }
+    }
+
+    /// The arrays of a permutation: those above the entries and their order are its own, coordinates and values the input's.
+    fn declare_permutation(&mut self, tensor: TensorId, of: TensorId) {
+        let (id, input) = (self.tensors[&tensor], self.tensors[&of]);
+        let concrete::Tensor { name, format, .. } = &self.concrete.tensors[tensor.0];
+        let entries = format.level_of_entries();
+        for (level, stored) in format.levels[..=entries].iter().enumerate() {
+            for role in Role::ALL.into_iter().filter(|role| stored.format.array(*role).is_some()) {
+                let is_order = level == entries && role == Role::Coordinates;
+                let (name, width) = match is_order {
+                    true => (format!("{name}_order"), stored.format.positions()),
+                    false => (format!("{name}{}_{}", level + 1, role.key()), stored.format.width(role)),
+                };
+                let role = ArrayRole::of_level(role, id, level);
+                let array = self.declare_array(name, ArrayElement::Index(width), role);
+                if is_order {
+                    self.orders.insert(tensor, array);
+                }
+            }
+        }
+        let levels_of_input = &self.concrete.tensors[of.0].format.levels;
+        for (level, stored) in format.levels.iter().enumerate().skip(entries) {
+            let own = levels_of_input.iter().position(|own| own.coordinate == stored.coordinate);
+            let own = own.expect("an input that lists its entries stores each mode");
+            let array = self.arrays[&ArrayRole::Coordinates { tensor: input, level: own }];
+            self.arrays.insert(ArrayRole::Coordinates { tensor: id, level }, array);
+        }
+        let values = self.arrays[&ArrayRole::Values { tensor: input }];
+        self.arrays.insert(ArrayRole::Values { tensor: id }, values);
     }
 
     fn declare_arrays(&mut self, id: ir::TensorId, tensor: &concrete::Tensor, source: Source) {

@@ -72,6 +72,8 @@ struct Lowering<'a> {
     /// For each tensor of the concrete kernel that crosses the border, its id in the loop IR.
     tensors: BTreeMap<TensorId, ir::TensorId>,
     arrays: BTreeMap<ir::ArrayRole, ir::ArrayId>,
+    /// For each permutation, the array of entries' positions.
+    orders: BTreeMap<TensorId, ir::ArrayId>,
     /// Where each workspace lives: a variable for a scalar, else an array.
     workspaces: BTreeMap<TensorId, Workspace>,
     /// The arrays of each sparse workspace.

@@ -17,6 +17,7 @@ impl Lowering<'_> {
         let mode = self.mode(tensor, depth);
         let id = self.tensors.get(&tensor).copied();
         let array = |role: Option<ArrayRole>| role.and_then(|role| self.arrays.get(&role).copied());
+        let is_below = depth >= declaration.format.level_of_entries();
         Storage {
             format: level.format,
             positions: array(id.map(|tensor| ArrayRole::Positions { tensor, level: depth })),
@@ -24,6 +25,7 @@ impl Lowering<'_> {
             extent: self.size(declaration.extents[mode]),
             parent: Expr::Index(0),
             above: None,
+            order: self.orders.get(&tensor).copied().filter(|_| is_below),
         }
     }
 
@@ -96,7 +98,7 @@ impl Lowering<'_> {
             _ => {
                 let (depth, position) = self.resolve(access, scope);
                 debug_assert_eq!(depth, access.indices.len(), "every level has a position where a value is used");
-                (values, position.begin)
+                (values, level::in_order(self.orders.get(&access.tensor).copied(), position.begin))
             }
         }
     }

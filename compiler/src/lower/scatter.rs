@@ -97,6 +97,7 @@ impl Lowering<'_> {
             extent: self.size(declaration.extents[depth]),
             parent: Expr::Index(0),
             above: None,
+            order: None,
         }
     }
 

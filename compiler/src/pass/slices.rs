@@ -317,6 +317,7 @@ fn sliced_levels(kernel: &Kernel, parent: VariableId) -> impl Iterator<Item = St
             extent: Expr::Index(0),
             parent: Expr::Variable(parent),
             above: None,
+            order: None,
         })
     };
     kernel.arrays.iter().filter_map(move |array| of(array.role))

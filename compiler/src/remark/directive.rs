@@ -13,6 +13,7 @@ impl What {
                 format!("walk({})", all.join(", "))
             }
             What::Copied { tensor, order } => format!("copy({tensor}({}))", order.join(", ")),
+            What::Permuted { tensor, order } => format!("copy({tensor}({}): permutation)", order.join(", ")),
             What::SamePattern(first, second) => format!("same_pattern({first}, {second})"),
             What::Assembled(name, Assembly::Dense) => format!("assemble({name}: dense)"),
             What::Assembled(name, Assembly::Shared(_)) => format!("assemble({name}: shared)"),

@@ -79,6 +79,13 @@ pub enum What {
         /// The variable of each level of the copy.
         order: Vec<String>,
     },
+    /// An operand's entries are read in another order, where they are.
+    Permuted {
+        /// Its name.
+        tensor: String,
+        /// The variables by which they are sorted.
+        order: Vec<String>,
+    },
     /// The entries of the first are walked for the second.
     SamePattern(String, String),
     /// How the index arrays of a result come about.
@@ -350,6 +357,8 @@ pub enum Why {
     NotWalked(String),
     /// The storage order is against that of the loops.
     AgainstLoops,
+    /// Chunks of the result have entries of their own.
+    OwnEntries,
     /// Loops search it, which has coordinates side by side.
     SearchedInFibers,
     /// Entries are at the same places.

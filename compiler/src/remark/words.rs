@@ -24,6 +24,10 @@ impl Display for What {
             What::InFibers(name) => write!(f, "read {name} by its fibers, found once and kept"),
             What::Converted(name) => write!(f, "read {name} from a copy in a plain format"),
             What::Transposed { tensor, order } => write!(f, "read {tensor} from a copy sorted by {}", order.join(", ")),
+            What::Permuted { tensor, order } => {
+                let first = order.first().map_or("", String::as_str);
+                write!(f, "read the entries of {tensor} in the order of {first} through a permutation, found once and kept")
+            }
             What::SamePattern(first, second) => write!(f, "walk {first} for {second} too"),
             What::Assembled(name, Assembly::Dense) => write!(f, "{name} is updated in place"),
             What::Assembled(name, Assembly::Shared(operand)) => {
@@ -229,6 +233,9 @@ impl Display for Why {
             Why::NotWalked(format) => write!(f, "loops do not walk {format}"),
             Why::AgainstLoops => f.write_str(
                 "its storage order is against the order of the loops; searching it at every step would cost more",
+            ),
+            Why::OwnEntries => f.write_str(
+                "chunks of the result have entries of their own in that order, and coordinates and values are not copied",
             ),
             Why::SearchedInFibers => {
                 f.write_str("loops search it, which takes less time in fibers than in coordinates side by side")

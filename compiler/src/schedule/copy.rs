@@ -14,7 +14,7 @@ use super::{Access, AskedCopy, Expr, IndexVariable, Kernel, Tensor, TensorId, Te
 use super::{level_variables, stored_levels};
 use crate::format::{Coordinate, Format, Level, LevelFormat};
 use crate::level::is_located;
-use crate::remark::{What, Why};
+use crate::remark::{Remark, What, Why};
 
 impl Scheduler<'_> {
     /// What `access` reads: a stand-in where loops can't walk its tensor, stored as they go best with `target`.
@@ -85,6 +85,16 @@ impl Scheduler<'_> {
 
     /// Reads `access` from a copy whose levels follow `order`.
     pub(super) fn copy(&mut self, term: &mut Term, access: &Access, order: &[IndexVariable]) {
+        if let Some(asked) = self.kernel.asked_copy(access).filter(|asked| asked.is_permutation) {
+            match self.permuted_format(term, access, order) {
+                Ok(format) => return self.permute(term, access, format),
+                Err(label) => {
+                    let message =
+                        format!("`{}` can't be read through a permutation", self.kernel.tensor(access.tensor).name);
+                    self.refuse(asked.span, message, label, "ask for a copy: `copy(A(j, i))`");
+                }
+            }
+        }
         let own = &self.kernel.tensor(access.tensor).format;
         let storage = if level_variables(access, own) == order { searched_format } else { sorted_format };
         let format = storage(access, own, order);
@@ -107,20 +117,74 @@ impl Scheduler<'_> {
             (stand_in.name, stand_in.format) = (name, format);
             return;
         }
-        let original = match source.kind {
-            TensorKind::SortedCopy(of) | TensorKind::Fibers(of) => of,
-            _ => access.tensor,
+        let original = self.kernel.original(access.tensor);
+        let Tensor { format: stored, name, .. } = self.kernel.tensor(original);
+        let order = level_variables(access, &format);
+        let is_own = stored.mode_order().is_some() && order == level_variables(access, stored);
+        let why = if is_own { Why::SearchedInFibers } else { Why::AgainstLoops };
+        let what = What::Transposed { tensor: name.clone(), order: self.kernel.names(&order) };
+        self.read(term, access, TensorKind::SortedCopy(original), format, Remark::new(what, why));
+    }
+
+    /// Reads the entries of `access` in the order of a format, where they are.
+    fn permute(&mut self, term: &mut Term, access: &Access, format: Format) {
+        let order = self.kernel.names(&level_variables(access, &format));
+        let what = What::Permuted { tensor: self.kernel.tensor(access.tensor).name.clone(), order };
+        self.read(term, access, TensorKind::Permutation(access.tensor), format, Remark::new(what, Why::OwnEntries));
+    }
+
+    /// The order of entries by their slices of the first of some indices; why there is none, where there is none.
+    fn permuted_format(&self, term: &Term, access: &Access, order: &[IndexVariable]) -> Result<Format, &'static str> {
+        let Tensor { format, kind, pattern, stored, .. } = self.kernel.tensor(access.tensor);
+        if *kind != TensorKind::Input
+            || pattern.is_some()
+            || stored.is_some()
+            || !format.lists_entries()
+            || format.order < 2
+        {
+            return Err("its format doesn't list entries, each with all of its coordinates, as `coo` does");
+        }
+        let is_alone = |other: &Access| other.same_place(access) || self.kernel.tensor(other.tensor).format.is_dense();
+        let mut alone = term.masks.iter().all(is_alone);
+        term.value.for_each_access(&mut |other| alone &= is_alone(other));
+        if !alone {
+            return Err("its entries are met by those of another operand, and are searched for");
+        }
+        let modes: Vec<usize> =
+            order.iter().filter_map(|variable| access.indices.iter().position(|index| index == variable)).collect();
+        let is_plain = |mode: &usize| self.kernel.loops(access.indices[*mode]) == [access.indices[*mode]];
+        if modes.len() != format.order || !modes.iter().all(is_plain) {
+            return Err("an index is computed, or its loop is split: entries are in order by the first index alone");
+        }
+        let target = self.kernel.loops_of(&term.target.indices);
+        let others: Vec<IndexVariable> = modes[1..].iter().map(|&mode| access.indices[mode]).collect();
+        let is_of_result = |variable: &IndexVariable| target.contains(variable);
+        let is_dense = self.kernel.tensor(term.target.tensor).format.is_dense();
+        if !is_dense || self.kernel.loops_of(&others).iter().any(is_of_result) {
+            return Err("the result is not dense, or is told by other indices than the first");
+        }
+        let positions = format.levels[0].format.positions();
+        // The result is told by the first index: in loops over the others entries come one by one, of whatever order.
+        let level = |(depth, &mode): (usize, &usize)| {
+            let own = format.levels.iter().find(|level| level.coordinate == Coordinate::Mode(mode));
+            let coordinates = own.map_or(positions, |level| level.format.coordinates());
+            match depth {
+                0 | 1 => LevelFormat::COMPRESSED.with_positions(positions),
+                _ => LevelFormat::SINGLETON,
+            }
+            .with_coordinates(coordinates)
         };
-        let kind = TensorKind::SortedCopy(original);
+        let levels: Vec<LevelFormat> = modes.iter().enumerate().map(level).collect();
+        Ok(Format::permuted(&modes, &levels))
+    }
+
+    /// Reads `access` as a tensor of a kind and format, which is declared where it isn't yet, for a reason.
+    fn read(&mut self, term: &mut Term, access: &Access, kind: TensorKind, format: Format, remark: Remark) {
+        let original = kind.of().unwrap_or(access.tensor);
         let found = self.kernel.tensors.iter().position(|tensor| tensor.kind == kind && tensor.format == format);
         let copy = TensorId(found.unwrap_or_else(|| {
+            self.remark(remark);
             let original = self.kernel.tensor(original).clone();
-            let order = level_variables(access, &format);
-            let is_stored = original.format.mode_order().is_some();
-            let is_own = is_stored && order == level_variables(access, &original.format);
-            let why = if is_own { Why::SearchedInFibers } else { Why::AgainstLoops };
-            let order = self.kernel.names(&order);
-            self.decide(What::Transposed { tensor: original.name.clone(), order }, why);
             self.push_copy(access, Tensor { format, kind, ..original })
         }));
         let replace = |other: &Access| {
@@ -140,10 +204,7 @@ impl Scheduler<'_> {
 
     /// A name for a copy: the original's, and the order of its levels.
     fn copy_name(&self, access: &Access, format: &Format, copy: &Tensor) -> String {
-        let original = match copy.kind {
-            TensorKind::SortedCopy(of) => &self.kernel.tensor(of).name,
-            _ => &copy.name,
-        };
+        let original = copy.kind.of().map_or(&copy.name, |of| &self.kernel.tensor(of).name);
         let names: Vec<&str> = level_variables(access, format).iter().map(|&v| self.kernel.variable(v)).collect();
         let mut name = format!("{original}_{}", names.concat());
         while self.kernel.tensors.iter().any(|tensor| tensor.name == name) {
@@ -166,10 +227,15 @@ impl Kernel {
         let mut kept = Vec::new();
         self.body.for_each_read(&mut |access| {
             let tensor = self.tensor(access.tensor);
-            let is_copy = matches!(tensor.kind, TensorKind::SortedCopy(_));
-            let order = self.asked_order(access).filter(|_| is_copy);
+            let is_it = |asked: &AskedCopy| match tensor.kind {
+                TensorKind::SortedCopy(_) => !asked.is_permutation,
+                TensorKind::Permutation(_) => asked.is_permutation,
+                _ => false,
+            };
+            let asked = self.asked_copy(access).filter(is_it);
+            let order = self.asked_order(access);
             if order.is_some_and(|order| order == level_variables(access, &tensor.format)) {
-                kept.extend(self.asked_copy(access).map(|asked| asked.span));
+                kept.extend(asked.map(|asked| asked.span));
             }
         });
         kept.into_iter().for_each(|span| self.asked.keep(span));

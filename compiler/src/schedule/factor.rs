@@ -17,8 +17,8 @@
 
 use super::state::Scheduler;
 use super::{
-    Access, AskedSum, Assign, Computed, Expr, IndexVariable, Kernel, OutputStructure, Run, Statement, TensorId,
-    TensorKind,
+    Access, AskedSum, Assign, Computed, Expr, IndexVariable, Kernel, OutputStructure, Run, Statement, Tensor, TensorId,
+    TensorKind, level_variables,
 };
 use crate::diagnostics::Span;
 use crate::ir::{ElementType, Literal, ReduceOperator};
@@ -139,6 +139,20 @@ impl Scheduler<'_> {
         Statement::Forall { variable, run, body: Box::new(self.build(nest)) }
     }
 
+    /// Whether the outermost loop has one iteration each time: over what is stored for each entry of a permutation.
+    fn has_one_term(&self, nest: &Nest) -> bool {
+        let is_below_entries = |access: &Access| {
+            let Tensor { kind, format, .. } = self.kernel.tensor(access.tensor);
+            let below = || level_variables(access, format).split_off(format.level_of_entries() + 1);
+            matches!(kind, TensorKind::Permutation(_)) && below().contains(&nest.loops[0])
+        };
+        let mut has_one = false;
+        nest.factors
+            .iter()
+            .for_each(|factor| factor.for_each_access(&mut |access| has_one |= is_below_entries(access)));
+        has_one
+    }
+
     /// At a reduction loop: sums into an accumulator, and multiplies by what the sum does not depend on afterwards.
     /// `None` where that would gain nothing.
     fn sum_outside(&mut self, nest: &Nest) -> Option<Statement> {
@@ -151,7 +165,7 @@ impl Scheduler<'_> {
             return None;
         }
         let is_wanted = asked.is_some() && self.is_dense_result(nest);
-        if !is_row && !self.sums_blocks(nest, &open) && !is_wanted {
+        if !is_row && !self.sums_blocks(nest, &open) && !is_wanted || asked.is_none() && self.has_one_term(nest) {
             return None;
         }
         let known = |variable: &IndexVariable| nest.bound.contains(variable) || open.contains(variable);

@@ -18,7 +18,7 @@ use super::is_identity;
 use super::level_variables;
 use super::lift::{has_sum, normalize};
 use super::state::Scheduler;
-use super::{Access, Computed, ExtentOf, IndexVariable, Kernel, Statement, TensorId, TensorKind};
+use super::{Access, Computed, ExtentOf, IndexVariable, Kernel, Statement, TensorId};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
 use crate::notation;
 use crate::syntax::{Directive, ExprKind};
@@ -322,8 +322,7 @@ impl Kernel {
         let tensor = self.tensor(access.tensor);
         let is_it = match (&tensor.kind, chain.operand) {
             (_, None) => true,
-            (TensorKind::SortedCopy(of) | TensorKind::Fibers(of), Some(id)) => *of == id,
-            (_, Some(id)) => access.tensor == id,
+            (kind, Some(id)) => kind.of().unwrap_or(access.tensor) == id,
         };
         let is_walked = is_it && !tensor.kind.is_workspace() && tensor.format.mode_order().is_some();
         let variables = is_walked.then(|| level_variables(access, &tensor.format))?;

@@ -172,8 +172,9 @@ impl Scheduler<'_> {
             let seen = variables.iter().position(|&v| v == variable);
             (Some(variable) == vector, inside.contains(&variable), hinted, seen)
         };
-        let Some((order, copied)) = self.resolve(term, &reads, &variables, fixed, rank) else {
-            self.problems.push(no_order(&term.target));
+        let Some((order, copied)) = self.resolve(term, &reads, &variables, bound, fixed, rank) else {
+            let is_asked = self.kernel.asked.order.iter().any(|(outer, _)| bound.contains(outer));
+            self.problems.push(if is_asked { against_the_schedule(&term.target) } else { no_order(&term.target) });
             return LoopOrder { loops: variables, vector: None };
         };
         for access in copied {
@@ -243,6 +244,7 @@ impl Scheduler<'_> {
         term: &Term,
         reads: &[Access],
         variables: &[IndexVariable],
+        bound: &[IndexVariable],
         fixed: Vec<Edge>,
         rank: impl Fn(IndexVariable) -> R,
     ) -> Option<(Vec<IndexVariable>, Vec<Access>)> {
@@ -264,7 +266,13 @@ impl Scheduler<'_> {
         movable.sort_by_key(|access| std::cmp::Reverse(access.indices.len()));
         // What the schedule asks for and can't be had is reported when all is scheduled.
         let unasked = |edges: &[Edge]| -> Vec<Edge> {
-            edges.iter().copied().filter(|edge| !self.kernel.asked.order.contains(edge)).collect()
+            // Loops outside are there already.
+            let place = |variable: IndexVariable| bound.iter().position(|&outer| outer == variable);
+            let is_there = |&(outer, inner): &Edge| {
+                place(outer).is_some_and(|outer| place(inner).is_none_or(|inner| outer < inner))
+            };
+            let is_kept = |edge: &Edge| is_there(edge) || !self.kernel.asked.order.contains(edge);
+            edges.iter().copied().filter(is_kept).collect()
         };
         if movable.len() > MOST_TRIED {
             let order = |edges| one_after_the_other(variables, edges, &movable, &edges_of, &rank);
@@ -397,6 +405,13 @@ fn one_after_the_other<R: Ord>(
 fn no_order(target: &Access) -> Diagnostic {
     let problem = Diagnostic::new(codes::COMPUTED_RESULT_NOT_YET, target.span, "no order of loops makes this result");
     problem.label("its levels ask for loops in each other").help("make it in another format, or in two statements")
+}
+
+/// What is said where the schedule asks for loops outside of others that levels want outside of them.
+fn against_the_schedule(target: &Access) -> Diagnostic {
+    let message = "the loops that the schedule asks for can't be around this";
+    let problem = Diagnostic::new(codes::SCHEDULE_REFUSED, target.span, message);
+    problem.label("its levels ask for loops in another order").help("leave out the `reorder`, or the `copy`")
 }
 
 /// Calls `visit` on the accesses that this term's own loops read; sums inside have loops of their own.

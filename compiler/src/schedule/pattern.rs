@@ -110,10 +110,7 @@ fn join(declared: &mut Kernel, first: TensorId, second: TensorId) {
 /// Refuses what would read the entries of a copy in another order, whose values are elsewhere.
 pub(super) fn check(kernel: &Kernel, directives: &[Directive], found: &mut Diagnostics) {
     let is_walked = |id: usize| kernel.tensors.iter().any(|tensor| tensor.pattern == Some(TensorId(id)));
-    let copies = kernel.tensors.iter().filter_map(|tensor| match tensor.kind {
-        TensorKind::SortedCopy(of) | TensorKind::Fibers(of) => Some(of),
-        _ => None,
-    });
+    let copies = kernel.tensors.iter().filter_map(|tensor| tensor.kind.of());
     let Some(copied) = copies.into_iter().find(|of| is_walked(of.0)) else { return };
     let name = &kernel.tensor(copied).name;
     let span = said(directives).find(|(_, names)| names.iter().any(|ident| ident.name == *name));

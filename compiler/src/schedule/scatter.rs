@@ -212,7 +212,9 @@ impl Scheduler<'_> {
         let mut fixed = append_edges(&self.kernel, &term.target, &reduced);
         fixed.extend(self.kernel.order_edges(&variables));
         let rank = |variable| variables.iter().position(|&other| other == variable);
-        let Some((order, copied)) = self.resolve(term, &reads, &variables, fixed, rank) else { return f64::INFINITY };
+        let Some((order, copied)) = self.resolve(term, &reads, &variables, &[], fixed, rank) else {
+            return f64::INFINITY;
+        };
         let is_copied = |access: &Access| copied.iter().any(|other| other.same_place(access));
         let stored_as = |access: &Access| match is_copied(access) {
             true => sorted_format(access, &self.format_of(access), &order),

@@ -88,7 +88,7 @@ schedule { walk(A, i0, j0, i1, j1); }",
         name: "copy",
         arguments: &[ExpressionOr],
         example: "copy(A(j, i))",
-        asks: "`A` read from a copy whose levels are in this order; `copy(A: none)` forbids copies of it where another order of loops needs none",
+        asks: "`A` read from a copy whose levels are in this order; of an `A` that lists its entries, as `coo` does, `copy(A(j, i): permutation)` makes no copy: entries are read in the order of the first index where they are, through a permutation that is found once and kept (the result is dense, and has no other of these indices); `copy(A: none)` forbids copies of it where another order of loops needs none",
         kernel: "fn product(A: csr, x: dense) -> y: dense { y(j) = A(i, j) * x(i); }
 schedule { copy(A(j, i)); }",
     },

@@ -33,7 +33,7 @@ impl Parameter {
         let access = match array.role.tensor().map(|tensor| kernel.tensor(tensor).source) {
             Some(Source::Output { structure: Structure::Appended, .. }) => Access::Append,
             Some(Source::Output { initial, .. }) => Access::Write(initial),
-            Some(Source::Input | Source::SortedCopy { .. }) | None => Access::Read,
+            Some(Source::Input | Source::SortedCopy { .. } | Source::Permutation { .. }) | None => Access::Read,
         };
         Parameter { access, element: array.element }
     }

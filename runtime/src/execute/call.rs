@@ -165,11 +165,15 @@ fn read_tensors<'k>(
         let tensor = match declared.source {
             Source::Input => rest.next(),
             Source::Output { .. } => None,
-            Source::SortedCopy { of } => match tensors.get(of.index()) {
+            Source::SortedCopy { of } | Source::Permutation { of } => match tensors.get(of.index()) {
                 Some(Some(original)) => {
                     let start = Instant::now();
-                    let (copy, is_new) =
-                        stored_as(original, &declared.format).map_err(|source| not_converted(declared, source))?;
+                    let is_permutation = matches!(declared.source, Source::Permutation { .. });
+                    let made = match is_permutation {
+                        true => original.permutation(&declared.format),
+                        false => stored_as(original, &declared.format),
+                    };
+                    let (copy, is_new) = made.map_err(|source| not_converted(declared, source))?;
                     if is_new {
                         copies.push(copied(kernel.tensor(of), &declared.format, start));
                     }

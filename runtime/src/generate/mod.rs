@@ -18,6 +18,7 @@
 //! | [`uniform`] | everywhere alike |
 //! | [`kronecker`] | self-similar: a stochastic Kronecker power of a small [`Initiator`] |
 //! | [`power_law`] | more on some indices of a mode than on others, as often as a power says |
+//! | [`stacked`] | slices of such tensors, with as many entries each |
 //! | [`suite`] | those of a benchmark suite's synthetic tensors |
 
 mod distinct;
@@ -30,7 +31,7 @@ pub mod suite;
 
 pub use error::{GenerateError, InvalidInitiator};
 pub use kronecker::{Initiator, kronecker};
-pub use power_law::power_law;
+pub use power_law::{power_law, stacked};
 
 use crate::complex::c64;
 use crate::tensor::{AnyTensor, Coordinates, Element, Indices, InvalidTensor, tasks};

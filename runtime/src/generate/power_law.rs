@@ -31,9 +31,49 @@ pub fn power_law(shape: &[usize], nnz: usize, exponents: &[f64], seed: u64) -> R
         let (order, found) = (shape.len(), exponents.len());
         return Err(GenerateError::Order { order, what: "the number of exponents is", found });
     }
-    if let Some(&exponent) = exponents.iter().find(|exponent| !(0.0..=MOST_SKEWED).contains(*exponent)) {
-        return Err(GenerateError::Exponent { exponent });
+    check(exponents)?;
+    drawn(shape, nnz, exponents, None, seed)
+}
+
+/// Slices of a power law on top of each other: `nnz` entries of distinct indices, as many in each slice of the last mode, whose indices
+/// in the other modes follow power laws as in [`power_law`]. It is what a stream of entries gives that is cut into as many pieces of
+/// equal length as the last mode has indices: edges of a graph by the time at which they come (Li, Lakshminarasimhan, Wu, Li, Barker 2020 stack
+/// such graphs). An entry that comes twice in a slice is drawn again, in any slice.
+///
+/// ```
+/// use spc::generate;
+///
+/// let entries = generate::stacked(&[1000, 1000, 50], 5000, &[1.2, 1.2], 7)?;
+/// assert_eq!(entries.values.len(), 5000);
+/// # Ok::<(), generate::GenerateError>(())
+/// ```
+///
+/// # Errors
+/// When there is not an exponent for each mode but the last, and as [`power_law`].
+pub fn stacked(shape: &[usize], nnz: usize, exponents: &[f64], seed: u64) -> Result<Coordinates<f64>, GenerateError> {
+    let Some(&slices) = shape.last().filter(|_| exponents.len() + 1 == shape.len()) else {
+        let (order, found) = (shape.len().saturating_sub(1), exponents.len());
+        return Err(GenerateError::Order { order, what: "the number of exponents but the last mode's is", found });
+    };
+    check(exponents)?;
+    drawn(shape, nnz, exponents, Some(slices as u64), seed)
+}
+
+fn check(exponents: &[f64]) -> Result<(), GenerateError> {
+    match exponents.iter().find(|exponent| !(0.0..=MOST_SKEWED).contains(*exponent)) {
+        Some(&exponent) => Err(GenerateError::Exponent { exponent }),
+        None => Ok(()),
     }
+}
+
+/// Entries whose first modes follow power laws; where there are `slices`, the last mode's are taken in turn.
+fn drawn(
+    shape: &[usize],
+    nnz: usize,
+    exponents: &[f64],
+    slices: Option<u64>,
+    seed: u64,
+) -> Result<Coordinates<f64>, GenerateError> {
     let stream = |number: u64| mix(seed ^ mix(0x706C ^ number));
     let modes = shape.iter().zip(exponents).enumerate();
     let modes: Vec<Mode> =
@@ -42,6 +82,9 @@ pub fn power_law(shape: &[usize], nnz: usize, exponents: &[f64], seed: u64) -> R
     distinct(shape, nnz, stream(1), &|number, indices| {
         let mut random = Sequence::of(places, number);
         indices.iter_mut().zip(&modes).for_each(|(index, mode)| *index = mode.index(random.next()));
+        if let (Some(last), Some(slices)) = (indices.last_mut(), slices) {
+            *last = number.checked_rem(slices).unwrap_or(0);
+        }
         true
     })
 }
@@ -121,6 +164,24 @@ mod tests {
         let expected = 50_000.0 * (1.0 - 0.5f64.sqrt()) / (1.0 - (1.0 / 1001.0f64).sqrt());
         let found = slices(&entries, 0)[0] as f64;
         assert!((found / expected - 1.0).abs() < 0.05, "{found}, {expected}");
+    }
+
+    #[test]
+    fn stacked_slices_are_alike_and_skewed_inside() {
+        let entries = stacked(&[5000, 4000, 50], 100_000, &[1.0, 0.0], 3).unwrap();
+        let of_last = slices(&entries, 2);
+        assert_eq!(of_last.iter().sum::<usize>(), 100_000);
+        assert!(of_last[0] <= 2010 && of_last[49] >= 1990, "{} {}", of_last[0], of_last[49]);
+        let first = slices(&entries, 0);
+        assert!(first[0] > 5_000 && slices(&entries, 1)[0] < 80, "{}", first[0]);
+        assert_eq!(
+            entries,
+            crate::parallel::with_threads(3, || stacked(&[5000, 4000, 50], 100_000, &[1.0, 0.0], 3)).unwrap().unwrap()
+        );
+        assert!(matches!(stacked(&[5, 5], 3, &[1.0, 1.0], 0), Err(GenerateError::Order { order: 1, found: 2, .. })));
+        assert!(matches!(stacked(&[], 1, &[], 0), Err(GenerateError::Order { .. })));
+        assert!(matches!(stacked(&[5, 5], 3, &[-1.0], 0), Err(GenerateError::Exponent { .. })));
+        assert!(matches!(stacked(&[5, 0], 3, &[1.0], 0), Err(GenerateError::TooMany(_))));
     }
 
     #[test]

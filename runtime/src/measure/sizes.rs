@@ -16,7 +16,9 @@ pub fn sizes<'a>(kernel: &concrete::Kernel, known: impl IntoIterator<Item = (&'a
     let mut stored: Vec<Option<AnyTensor>> = vec![None; kernel.tensors.len()];
     for (tensor, stored) in kernel.tensors.iter().zip(&mut stored) {
         let original = match &tensor.kind {
-            TensorKind::SortedCopy(of) | TensorKind::Fibers(of) => find(&kernel.tensor(*of).name),
+            TensorKind::SortedCopy(of) | TensorKind::Fibers(of) | TensorKind::Permutation(of) => {
+                find(&kernel.tensor(*of).name)
+            }
             TensorKind::Input | TensorKind::Output(_) => find(&tensor.name),
             TensorKind::Workspace | TensorKind::SparseWorkspace(_) => None,
         };

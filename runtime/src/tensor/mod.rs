@@ -51,6 +51,7 @@ mod named;
 mod pack;
 pub(crate) mod parts;
 pub(crate) mod patterns;
+mod permutation;
 mod shared;
 mod show;
 #[cfg(feature = "compile")]

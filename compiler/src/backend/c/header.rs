@@ -34,7 +34,7 @@ pub fn parameters(kernel: &Verified<Kernel>) -> (usize, Vec<Parameter>) {
 pub(in crate::backend) fn access(kernel: &Kernel, role: ArrayRole) -> Access {
     let tensor = role.tensor().expect("parameters belong to tensors");
     match kernel.tensor(tensor).source {
-        Source::Input | Source::SortedCopy { .. } => Access::Read,
+        Source::Input | Source::SortedCopy { .. } | Source::Permutation { .. } => Access::Read,
         Source::Output { structure: Structure::Appended, .. } => Access::Append,
         Source::Output { .. } => Access::Write,
     }
@@ -70,6 +70,9 @@ fn holds(kernel: &Kernel, array: &str, role: ArrayRole, free: &str) -> String {
                 "where the children of each position begin and end, one more than there are: level {level} of `{name}`"
             )
         }
+        ArrayRole::Coordinates { level, .. } if declared.is_order_of_entries(level) => {
+            "the positions of the entries, in order".to_owned()
+        }
         ArrayRole::Coordinates { level, .. } => format!("the coordinates of level {level} of `{name}`"),
         _ => format!("the values of `{name}`, one for each position of its last level"),
     };
@@ -77,6 +80,9 @@ fn holds(kernel: &Kernel, array: &str, role: ArrayRole, free: &str) -> String {
         Source::Input => what,
         Source::SortedCopy { of } => {
             format!("{what}: the entries of `{}` stored as {}", kernel.tensor(of).name, declared.format)
+        }
+        Source::Permutation { of } => {
+            format!("{what}: the entries of `{}` in the order of {}", kernel.tensor(of).name, declared.format)
         }
         Source::Output { structure: Structure::Appended, .. } => {
             format!(

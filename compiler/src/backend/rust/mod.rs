@@ -212,7 +212,7 @@ pub(crate) enum Access {
 pub(crate) fn access(kernel: &Kernel, role: ArrayRole) -> Access {
     let tensor = role.tensor().expect("parameters belong to tensors");
     match kernel.tensor(tensor).source {
-        Source::Input | Source::SortedCopy { .. } => Access::Read,
+        Source::Input | Source::SortedCopy { .. } | Source::Permutation { .. } => Access::Read,
         Source::Output { structure: Structure::Appended, .. } => Access::Append,
         Source::Output { .. } => Access::Write,
     }

@@ -265,8 +265,11 @@ impl<'t> Parser<'t> {
         if self.accept("sorted")? {
             return Ok(Source::SortedCopy { of: self.tensor_id()? });
         }
+        if self.accept("permutation")? {
+            return Ok(Source::Permutation { of: self.tensor_id()? });
+        }
         if !self.accept("output")? {
-            return self.expected("`input`, `output` or `sorted`");
+            return self.expected("`input`, `output`, `sorted` or `permutation`");
         }
         let structure = if self.accept("shared")? {
             Structure::Shared { operand: self.tensor_id()?, levels: self.count()? }

@@ -40,12 +40,23 @@ fn choices(kernel: &Kernel, violations: &mut Vec<Violation>) {
 pub(super) fn expected_arrays(tensor: &Tensor, id: TensorId) -> Vec<(ArrayRole, ArrayElement)> {
     let mut arrays = Vec::new();
     let shares = matches!(tensor.source, Source::Output { structure: Structure::Shared { .. }, .. });
-    let levels = if shares || tensor.pattern.is_some() { &[] } else { tensor.format.levels.as_slice() };
+    let is_permutation = matches!(tensor.source, Source::Permutation { .. });
+    let levels = match &tensor.format.levels[..] {
+        _ if shares || tensor.pattern.is_some() => &[],
+        levels if is_permutation => &levels[..=tensor.format.level_of_entries()],
+        levels => levels,
+    };
     for (level, Level { format, .. }) in levels.iter().enumerate() {
-        let array = |role| (ArrayRole::of_level(role, id, level), ArrayElement::Index(format.width(role)));
+        let width = |role| match tensor.is_order_of_entries(level) {
+            true => format.width(Role::Positions),
+            false => format.width(role),
+        };
+        let array = |role| (ArrayRole::of_level(role, id, level), ArrayElement::Index(width(role)));
         arrays.extend(Role::ALL.into_iter().filter(|role| format.array(*role).is_some()).map(array));
     }
-    arrays.push((ArrayRole::Values { tensor: id }, ArrayElement::Value(tensor.element)));
+    if !is_permutation {
+        arrays.push((ArrayRole::Values { tensor: id }, ArrayElement::Value(tensor.element)));
+    }
     arrays
 }
 
@@ -88,7 +99,7 @@ fn tensors(kernel: &Kernel, violations: &mut Vec<Violation>) {
         let place = match tensor.source {
             Source::Input => 0,
             Source::Output { .. } => 1,
-            Source::SortedCopy { .. } => 2,
+            Source::SortedCopy { .. } | Source::Permutation { .. } => 2,
         };
         if place < last {
             report("inputs come before outputs, and both before sorted copies".to_owned());
@@ -163,6 +174,13 @@ fn source_problem(kernel: &Kernel, tensor: &Tensor) -> Option<String> {
         Source::SortedCopy { of } => {
             let is_input = kernel.tensor(of).source == Source::Input;
             return (!is_input).then(|| format!("it is a sorted copy of {of}, which is no input"));
+        }
+        Source::Permutation { of } => {
+            let input = kernel.tensor(of);
+            let fits = input.source == Source::Input
+                && input.format.lists_entries()
+                && tensor.format.order == input.format.order;
+            return (!fits).then(|| format!("it is a permutation of {of}, which is no input that lists its entries"));
         }
         Source::Output { structure, initial } => (structure, initial),
     };

@@ -16,9 +16,9 @@ pub(super) fn check(kernel: &Kernel) -> Vec<Violation> {
         ids.path = format!("tensor t{number}");
         tensor.dimensions.iter().for_each(|id| ids.dimension(*id));
         match tensor.source {
-            Source::SortedCopy { of: id } | Source::Output { structure: Structure::Shared { operand: id, .. }, .. } => {
-                ids.tensor(id)
-            }
+            Source::SortedCopy { of: id }
+            | Source::Permutation { of: id }
+            | Source::Output { structure: Structure::Shared { operand: id, .. }, .. } => ids.tensor(id),
             _ => {}
         }
     }
