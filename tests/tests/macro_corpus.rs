@@ -925,6 +925,7 @@ cases! {
     matricised_csr_of_csf "cases/matricised/csr_of_csf.ti" [X] unfold(&X);
     matricised_dense "cases/matricised/dense.ti" [X] unfold(&X);
     matricised_empty "cases/matricised/empty.ti" [X] unfold(&X);
+    matricised_grid_of_blocks "cases/matricised/grid_of_blocks.ti" [X, v] ttv(&X, &v);
     matricised_into_coordinates "cases/matricised/into_coordinates.ti" [X] unfold(&X);
     matricised_khatri_rao "cases/matricised/khatri_rao.ti" [A, B] khatri_rao(&A, &B);
     matricised_kronecker "cases/matricised/kronecker.ti" [A, B] kronecker(&A, &B);

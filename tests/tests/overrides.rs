@@ -55,6 +55,7 @@ const SCALED: &str = "fn k(A: csr, x: dense) -> Y: csr { Y(i, j) = A(i, j) * x(j
 const SPMV: &str = "fn k(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }";
 const LISTED: &str = "fn k(A: coo, x: dense) -> y: dense { y(j) = A(i, j) * x(i); }";
 const FIBERS_OF_COO: &str = "fn k(X: coo, x: dense) -> Y: dense { Y(j, k) = X(i, j, k) * x(i); }";
+const EVERYWHERE: &str = "fn k(X: coo, w: dense) -> y: dense { y(j) = exp(X(i, j, k)) * w(k); }";
 const MASKED: &str = "fn k(A: coo, B: coo) -> y: dense { y(j) = A(i, j) * B(i, j); }";
 const KHATRI_RAO: &str = "fn k(A: csr, B: csr) -> C: csf { C(i, j, r) = A(i, r) * B(j, r); }";
 const BLOCKS: &str = "fn k(A: bcsr(2), x: dense) -> y: dense { y(i) = A(i, j) * x(j); }";
@@ -180,6 +181,13 @@ const REFUSED: &[(&str, &str, &str, &str, &str)] = &[
         "copy(X(j, k, i): permutation);",
         "copy(X(j, k, i): permutation)",
         "other indices",
+        "ask for a copy",
+    ),
+    (
+        EVERYWHERE,
+        "copy(X(j, i, k): permutation);",
+        "copy(X(j, i, k): permutation)",
+        "without an entry",
         "ask for a copy",
     ),
     (SPMV, "copy(A(j, i): order);", "A(j, i)", "no order", "`copy(A(j, i): permutation)`"),

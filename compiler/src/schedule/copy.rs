@@ -11,9 +11,10 @@
 use super::directives::is_called;
 use super::state::{Scheduler, Term};
 use super::{Access, AskedCopy, Expr, IndexVariable, Kernel, Tensor, TensorId, TensorKind};
-use super::{level_variables, stored_levels};
+use super::{is_identity, level_variables, simplify_expr, stored_levels, without};
 use crate::format::{Coordinate, Format, Level, LevelFormat};
 use crate::level::is_located;
+use crate::notation::simplify::literal;
 use crate::remark::{Remark, What, Why};
 
 impl Scheduler<'_> {
@@ -149,6 +150,17 @@ impl Scheduler<'_> {
         term.value.for_each_access(&mut |other| alone &= is_alone(other));
         if !alone {
             return Err("its entries are met by those of another operand, and are searched for");
+        }
+        let (reduction, terms) = match &term.value {
+            Expr::Reduce(operator, _, terms) => (*operator, &**terms),
+            terms => (term.reduction, terms),
+        };
+        let missing = simplify_expr(without(&self.kernel.tensors, terms, access));
+        let is_masked = term.masks.iter().any(|mask| mask.same_place(access));
+        if !is_masked && !literal(&missing).is_some_and(|value| is_identity(reduction, value)) {
+            return Err(
+                "places without an entry count too, and are found only where entries are sorted by all indices",
+            );
         }
         let modes: Vec<usize> =
             order.iter().filter_map(|variable| access.indices.iter().position(|index| index == variable)).collect();

@@ -126,11 +126,11 @@ mod tests {
         // Slices of the first shape are counted; the second has more than there are entries by far.
         for (shape, entries) in [([300, 200, 20], 50_000), ([40, 1 << 40, 1 << 33], 2_000), ([3, 4, 5], 0)] {
             let tensor = list(&shape, entries);
-            for mode in 0..3 {
+            for (mode, extent) in shape.into_iter().enumerate() {
                 let width = tensor.format().levels[mode].format.coordinates();
                 let (order, _) = tensor.permutation(&by_wide(mode, width)).unwrap();
                 assert!(order.validate().is_ok());
-                assert_eq!(order.shape(), [shape[mode], entries]);
+                assert_eq!(order.shape(), [extent, entries]);
                 let column: Vec<usize> = tensor.coordinates(mode).unwrap().iter().collect();
                 let mut expected: Vec<usize> = (0..entries).collect();
                 expected.sort_by_key(|&entry| column[entry]);
