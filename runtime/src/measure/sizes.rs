@@ -3,9 +3,20 @@
 use super::{tensor_facts, tensor_size};
 use crate::tensor::AnyTensor;
 use spc_compiler::concrete::{self, Access, TensorKind};
+use spc_compiler::format::Format;
 use spc_compiler::model::Sizes;
 use spc_compiler::plan::Modes;
 use std::collections::BTreeSet;
+
+/// The format of a copy that has as many positions as a permutation: one for each entry, also where several have an index in common.
+fn of_entries(format: &Format) -> Format {
+    let (mut copy, first) = (format.clone(), format.level_of_entries());
+    let last = copy.levels.len() - 1;
+    for level in &mut copy.levels[first..last] {
+        level.format = level.format.nonunique();
+    }
+    copy
+}
 
 /// The sizes of the tensors of a scheduled kernel: `known` are inputs and results by name. Copies that the kernel asks for are
 /// made to be counted, and so are results in the format that the kernel writes, where that is another than they are given in.
@@ -24,6 +35,10 @@ pub fn sizes<'a>(kernel: &concrete::Kernel, known: impl IntoIterator<Item = (&'a
         };
         let Some(original) = original else { continue };
         let format = tensor.stored.as_ref().map_or(&tensor.format, |stored| &stored.format);
+        let format = &match tensor.kind {
+            TensorKind::Permutation(_) => of_entries(format),
+            _ => format.clone(),
+        };
         let Ok(converted) = original.convert(format) else { continue };
         if !format.is_dense() && !matches!(tensor.kind, TensorKind::Output(_)) {
             sizes.distinct.insert(tensor.name.clone(), distinct(&converted));
