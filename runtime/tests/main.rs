@@ -5,6 +5,7 @@
 
 mod r#macro;
 mod misuse;
+mod rows;
 // As public as the whole of a crate.
 pub mod strict;
 mod ui;

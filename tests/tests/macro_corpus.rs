@@ -6,6 +6,7 @@
 #![allow(deprecated)]
 
 use spc::complex::{c32, c64};
+use spc::execute::{Vectors, most_vectors};
 use spc::half::{bf16, f16};
 use spc::tensor::{AnyTensor, Element, Scalar, StorageFormat, Tensor};
 use spc_tests::case::Case;
@@ -977,16 +978,18 @@ fn cases() -> impl Iterator<Item = Case> {
     corpus::cases().into_iter().filter(|case| case.refused.is_none())
 }
 
-/// For the whole process.
-fn all_are_right_without_wide_vectors() {
-    spc::execute::most_vectors(spc::execute::Vectors::Narrow);
+/// For the whole process, which then has those of the processor again.
+fn all_are_right_with(most: Vectors) {
+    most_vectors(most);
     let all: Vec<Case> = cases().collect();
     check_all(&all, |case| &case.name, check);
+    most_vectors(Vectors::Widest);
 }
 
 fn main() -> ExitCode {
     harness::main(env!("CARGO_TARGET_TMPDIR"), |suite| {
-        suite.alone("macro::all_are_right_without_wide_vectors", all_are_right_without_wide_vectors);
+        suite.alone("macro::all_are_right_without_wide_vectors", || all_are_right_with(Vectors::Narrow));
+        suite.alone("macro::all_are_right_without_the_widest_vectors", || all_are_right_with(Vectors::Wide));
         for case in cases() {
             suite.test(format!("macro::{}", case.name), move || check(&case));
         }

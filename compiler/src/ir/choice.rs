@@ -40,6 +40,9 @@ pub enum Tile {
     /// Strips of about equal length, of at most so many elements, each of two tiles that overlap: as wide as each other, and no
     /// wider than it takes.
     Overlapped(u64),
+    /// Strips of about equal length, of at most so many elements, each of one tile: of as many vectors as hold it, in which a mask says
+    /// which lanes have an element. For targets that have such vectors.
+    Masked(u64),
 }
 
 impl Tile {
@@ -49,6 +52,7 @@ impl Tile {
             Tile::Whole => "none".to_owned(),
             Tile::By(width) => width.to_string(),
             Tile::Overlapped(width) => format!("overlapped({width})"),
+            Tile::Masked(width) => format!("masked({width})"),
         }
     }
 }
@@ -97,6 +101,7 @@ impl fmt::Display for Choice {
             Tile::Whole => "whole".to_owned(),
             Tile::By(width) => format!("tile {width}"),
             Tile::Overlapped(width) => format!("overlapped {width}"),
+            Tile::Masked(width) => format!("masked {width}"),
         }));
         f.write_str(&words.join(" "))
     }

@@ -46,6 +46,7 @@ mod radix;
 pub mod tables;
 mod term;
 mod types;
+pub(crate) mod vectors;
 mod verify;
 mod walk;
 
@@ -826,6 +827,21 @@ impl Kernel {
     /// What the kernel's views show.
     pub fn views(&self) -> Views {
         Views::of(&self.body)
+    }
+
+    /// The variables that are declared as the lesser of something and a number, with that number: none is larger.
+    pub(crate) fn bounded(&self) -> BTreeMap<VariableId, u64> {
+        let mut bounded = BTreeMap::new();
+        let mut see = |statement: &Statement| {
+            if let Statement::Let(variable, Expr::Binary(BinaryOperator::Minimum, _, most)) = statement
+                && let Expr::Index(most) = **most
+                && !self.variable(*variable).mutable
+            {
+                bounded.insert(*variable, most);
+            }
+        };
+        self.body.iter().for_each(|statement| statement.for_each(&mut see));
+        bounded
     }
 }
 

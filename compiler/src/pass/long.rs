@@ -520,7 +520,8 @@ fn is_summed(kernel: &Kernel, node: &Parallel, array: ArrayId) -> bool {
                     };
                     inner.for_each_expr(&mut |expr| {
                         expr.for_each(&mut |expr| match expr {
-                            Expr::Load(other, _) | Expr::Length(other) => is_added_to &= !is_it(*other),
+                            // What stands for it is as long.
+                            Expr::Load(other, _) => is_added_to &= !is_it(*other),
                             Expr::Fold(_, term) => {
                                 is_added_to &=
                                     !term.factors().iter().any(|factor| is_it(factor.run()) || is_it(factor.values()));
@@ -658,6 +659,10 @@ fn of_more_bits(kernel: &mut Kernel, node: &Statement, results: &[ArrayId]) -> V
 }
 
 fn rename(kernel: &Kernel, statement: &mut Statement, renamed: &BTreeMap<ArrayId, ArrayId>) {
+    statement.for_each_expr_mut(&mut |expr| {
+        let taken = std::mem::replace(expr, Expr::Index(0));
+        *expr = with_lengths(taken, renamed);
+    });
     match statement {
         Statement::Reduce(array, _, _, value) => {
             if let Some(to) = renamed.get(array) {
@@ -683,6 +688,14 @@ fn rename(kernel: &Kernel, statement: &mut Statement, renamed: &BTreeMap<ArrayId
         _ => {}
     }
     statement.blocks_mut().into_iter().flatten().for_each(|inner| rename(kernel, inner, renamed));
+}
+
+/// The same with the lengths of other arrays.
+fn with_lengths(expr: Expr, of: &BTreeMap<ArrayId, ArrayId>) -> Expr {
+    match expr {
+        Expr::Length(array) => Expr::Length(of.get(&array).copied().unwrap_or(array)),
+        other => other.map_children(&mut |child| with_lengths(child, of)),
+    }
 }
 
 // Rows of sums.

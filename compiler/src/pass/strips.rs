@@ -44,12 +44,27 @@
 //! second has the operator's identity for it. Where a new value depends on the old one in another way, the first tile works on a
 //! copy, which is stored after the second has read what was there.
 //!
+//! Where a target has vectors in which a mask says which lanes have an element, it asks for strips of one tile, in place of the two
+//! ([`Tile::Masked`]): what computes in such vectors alone ([`vectors`]) has fewer loops then, and computes nothing twice.
+//! There loops that add to rows in memory are in strips too, whatever is collected in them:
+//!
+//! ```text
+//!         if r_left > 32
+//!             let r_lanes = min(r_left, 64)
+//!             let t = [0; 64]
+//!             for p in low..high
+//!                 for r in 0..r_lanes: t[r] += X_vals[p] * C[X_crd[p] * R + r_first + r]
+//!             for r in 0..r_lanes: A[i * R + r_first + r] = t[r]
+//!         else if r_left > 24 …, else if r_left > 16 …, else if r_left > 8 …, else …
+//! ```
+//!
 //! Loops are worked on in strips as far out as that is possible, so that how wide tiles are is decided once for many entries.
 
 use super::over_body;
 use super::views::{self, base};
 use crate::ir::{
     ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, ReduceOperator, Size, Statement, Tile, VariableId,
+    vectors,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -194,10 +209,10 @@ struct Region {
     length: Expr,
     /// The name of the index that runs over it.
     name: String,
+    /// How the row is cut: in tiles.
+    tile: Tile,
     /// The most elements of a strip.
     width: u64,
-    /// Whether strips are of two tiles that overlap.
-    is_overlapped: bool,
     /// The local rows.
     rows: BTreeSet<ArrayId>,
 }
@@ -229,33 +244,46 @@ impl Region {
             ArrayElement::Value(element) => Some(element.bytes() as u64),
             ArrayElement::Index(_) => None,
         });
-        let bytes = bytes.max()?;
-        let usual = match &length {
-            Expr::Index(length) if length * bytes > STRIP => Tile::By(STRIP / bytes),
-            Expr::Dimension(dimension) if kernel.dimension(*dimension).size == Size::Runtime => {
-                Tile::Overlapped((TILES / bytes).clamp(2 * LEAST, MOST))
-            }
+        let bytes = bytes.max();
+        let is_of_any_length = match &length {
+            Expr::Dimension(dimension) => kernel.dimension(*dimension).size == Size::Runtime,
+            _ => false,
+        };
+        let usual = match (&length, bytes) {
+            (Expr::Index(length), Some(bytes)) if length * bytes > STRIP => Tile::By(STRIP / bytes),
+            (_, Some(bytes)) if is_of_any_length => Tile::Overlapped((TILES / bytes).clamp(2 * LEAST, MOST)),
             _ => Tile::Whole,
         };
         let name = kernel.variable(*counters.last()?).name.clone();
         let tile = match counters.iter().find_map(|counter| kernel.tile(*counter)).unwrap_or(usual) {
+            Tile::Masked(width) if is_of_any_length && vectors::hold_rows(kernel, statements) => Tile::Masked(width),
+            Tile::Masked(_) => usual,
+            tile => tile,
+        };
+        let tile = match tile {
             // Which of two places a tile updates is not known.
             Tile::Overlapped(width) if !all_update_one_place(kernel, statements, &rows) => Tile::By(width),
             tile => tile,
         };
         // Where strips have a rest of any length, they begin where rows do that are collected in.
-        if is_loop && !matches!(tile, Tile::Overlapped(_)) {
+        if is_loop && !matches!(tile, Tile::Overlapped(_) | Tile::Masked(_)) {
+            return None;
+        }
+        // Nothing is collected: a row in memory is no better in strips than whole, unless vectors are what it gains.
+        if rows.is_empty() && !(matches!(tile, Tile::Masked(_)) && reduce_into_rows(statements)) {
             return None;
         }
         counters.iter().for_each(|counter| kernel.tiled(*counter, tile));
-        let (width, is_overlapped) = match tile {
+        let width = match tile {
             Tile::Whole => return None,
-            Tile::By(width) => (width, false),
-            Tile::Overlapped(width) => (width, true),
+            Tile::By(width) | Tile::Overlapped(width) | Tile::Masked(width) => width,
         };
-        let region = Region { length, name, width, is_overlapped, rows };
+        let region = Region { length, name, tile, width, rows };
         // Rows that one tile holds are one.
-        let is_one = matches!(region.length, Expr::Index(length) if length <= width || !is_overlapped && region.count(length) == 0);
+        let is_one = match region.length {
+            Expr::Index(length) => length <= width || matches!(tile, Tile::By(_)) && region.count(length) == 0,
+            _ => false,
+        };
         (!is_one).then_some(region)
     }
 
@@ -274,10 +302,22 @@ impl Region {
     /// The elements that a row made before all loops needs.
     fn room(&self) -> u64 {
         match self.length {
-            _ if self.is_overlapped => *self.tiles().last().expect("there is one"),
+            _ if self.is_of_equal_strips() => *self.tiles().last().expect("there is one"),
             Expr::Index(length) => self.rest(length),
             _ => self.width,
         }
+    }
+
+    /// Whether strips are about as long as each other.
+    fn is_of_equal_strips(&self) -> bool {
+        matches!(self.tile, Tile::Overlapped(_) | Tile::Masked(_))
+    }
+
+    /// The widths of masked tiles, of which one makes a strip: few vectors, or as many as are asked for.
+    fn masked(&self, kernel: &Kernel) -> Vec<u64> {
+        let lanes = vectors::lanes(kernel);
+        let few = (1..=4).rev().map(|count| count * lanes).filter(|width| *width < self.width);
+        [self.width].into_iter().chain(few).collect()
     }
 
     /// The widths of tiles that overlap, two of which make a strip: each half of the one before.
@@ -290,8 +330,10 @@ impl Region {
     }
 
     fn in_strips(self, kernel: &mut Kernel, statements: Vec<Statement>) -> Vec<Statement> {
-        if self.is_overlapped {
-            return self.in_overlapping_tiles(kernel, statements);
+        match self.tile {
+            Tile::Overlapped(_) => return self.in_equal_strips(kernel, statements, Self::overlapping_tiles),
+            Tile::Masked(_) => return self.in_equal_strips(kernel, statements, Self::masked_tiles),
+            Tile::By(_) | Tile::Whole => {}
         }
         let (width, length) = (Expr::Index(self.width), self.length.clone());
         let strip = kernel.declare_index(&format!("{}_strip", self.name));
@@ -311,7 +353,8 @@ impl Region {
         let each = self.part(kernel, first, "_strip");
         let mut body = vec![Statement::Let(first, Expr::Variable(strip).times(width.clone()))];
         body.extend(
-            Cut { region: &self, width, parts: vec![each], overlap: Expr::Index(0) }.block(kernel, statements.clone()),
+            Cut { region: &self, width, room: None, parts: vec![each], overlap: Expr::Index(0) }
+                .block(kernel, statements.clone()),
         );
         let strips = Statement::For { variable: strip, begin: Expr::Index(0), end: count, vector: false, body };
         if rest == Expr::Index(0) {
@@ -320,13 +363,13 @@ impl Region {
         let parts = vec![Part { first, renamed: BTreeMap::new() }];
         let last = match rest {
             Expr::Index(_) => {
-                Cut { region: &self, width: rest, parts, overlap: Expr::Index(0) }.block(kernel, statements)
+                Cut { region: &self, width: rest, room: None, parts, overlap: Expr::Index(0) }.block(kernel, statements)
             }
             rest => {
                 let left = kernel.declare_index(&format!("{}_rest", self.name));
                 let mut body = vec![Statement::Let(left, rest)];
                 body.extend(
-                    Cut { region: &self, width: Expr::Variable(left), parts, overlap: Expr::Index(0) }
+                    Cut { region: &self, width: Expr::Variable(left), room: None, parts, overlap: Expr::Index(0) }
                         .block(kernel, statements),
                 );
                 vec![Statement::If(vec![(Expr::Variable(first).less(length), body)], Vec::new())]
@@ -337,7 +380,13 @@ impl Region {
         all
     }
 
-    fn in_overlapping_tiles(self, kernel: &mut Kernel, statements: Vec<Statement>) -> Vec<Statement> {
+    /// `tiles` gives what is done for a strip, of its first element and of how many it has.
+    fn in_equal_strips(
+        self,
+        kernel: &mut Kernel,
+        statements: Vec<Statement>,
+        tiles: fn(&Self, &mut Kernel, Vec<Statement>, [VariableId; 2]) -> Vec<Statement>,
+    ) -> Vec<Statement> {
         let [strips, width, strip, first, left] = ["strips", "width", "strip", "first", "left"]
             .map(|word| kernel.declare_index(&format!("{}_{word}", self.name)));
         let divided = |of: Expr, by: Expr| Expr::binary(BinaryOperator::Divide, of, by);
@@ -351,6 +400,23 @@ impl Region {
         let equal = divided(self.length.clone().plus(steps.clone().minus(Expr::Index(1))), steps).times(step);
         let rest = self.length.clone().minus(Expr::Variable(first));
         let rest = Expr::binary(BinaryOperator::Minimum, rest, Expr::Variable(width));
+        let inside = tiles(&self, kernel, statements, [first, left]);
+        let mut body =
+            vec![Statement::Let(first, Expr::Variable(strip).times(Expr::Variable(width))), Statement::Let(left, rest)];
+        body.extend(inside);
+        vec![
+            Statement::Let(strips, count),
+            Statement::Let(width, equal),
+            Statement::For { variable: strip, begin: Expr::Index(0), end: Expr::Variable(strips), vector: false, body },
+        ]
+    }
+
+    fn overlapping_tiles(
+        &self,
+        kernel: &mut Kernel,
+        statements: Vec<Statement>,
+        [first, left]: [VariableId; 2],
+    ) -> Vec<Statement> {
         let tiles = self.tiles();
         let branches = tiles.iter().enumerate().map(|(place, tile)| {
             let fewer = tiles.get(place + 1).map_or(tile - 1, |next| 2 * next);
@@ -359,25 +425,41 @@ impl Region {
             let overlap = Expr::Index(2 * tile).minus(Expr::Variable(left));
             let parts = vec![self.part(kernel, first, "_tile"), self.part(kernel, second, "_second")];
             let mut body = vec![Statement::Let(second, begin)];
-            body.extend(
-                Cut { region: &self, width: Expr::Index(*tile), parts, overlap }.block(kernel, statements.clone()),
-            );
+            let cut = Cut { region: self, width: Expr::Index(*tile), room: None, parts, overlap };
+            body.extend(cut.block(kernel, statements.clone()));
             (Expr::Index(fewer).less(Expr::Variable(left)), body)
         });
         let branches = branches.collect();
         let parts = vec![Part { first, renamed: BTreeMap::new() }];
-        let few = Cut { region: &self, width: Expr::Variable(left), parts, overlap: Expr::Index(0) }
-            .block(kernel, statements);
-        let body = vec![
-            Statement::Let(first, Expr::Variable(strip).times(Expr::Variable(width))),
-            Statement::Let(left, rest),
-            Statement::If(branches, few),
-        ];
-        vec![
-            Statement::Let(strips, count),
-            Statement::Let(width, equal),
-            Statement::For { variable: strip, begin: Expr::Index(0), end: Expr::Variable(strips), vector: false, body },
-        ]
+        let (width, room) = (Expr::Variable(left), Some(self.room()));
+        let few = Cut { region: self, width, room, parts, overlap: Expr::Index(0) }.block(kernel, statements);
+        vec![Statement::If(branches, few)]
+    }
+
+    fn masked_tiles(
+        &self,
+        kernel: &mut Kernel,
+        statements: Vec<Statement>,
+        [first, left]: [VariableId; 2],
+    ) -> Vec<Statement> {
+        let tiles = self.masked(kernel);
+        let bodies = tiles.iter().map(|tile| {
+            let lanes = kernel.declare_index(&format!("{}_lanes", self.name));
+            let most = Expr::binary(BinaryOperator::Minimum, Expr::Variable(left), Expr::Index(*tile));
+            let parts = vec![self.part(kernel, first, "_tile")];
+            let mut body = vec![Statement::Let(lanes, most)];
+            let (width, room) = (Expr::Variable(lanes), Some(*tile));
+            let cut = Cut { region: self, width, room, parts, overlap: Expr::Index(0) };
+            body.extend(cut.block(kernel, statements.clone()));
+            body
+        });
+        let mut bodies: Vec<Vec<Statement>> = bodies.collect();
+        let narrowest = bodies.pop().expect("there is one");
+        if bodies.is_empty() {
+            return narrowest;
+        }
+        let fewer = tiles[1..].iter().map(|next| Expr::Index(*next).less(Expr::Variable(left)));
+        vec![Statement::If(fewer.zip(bodies).collect(), narrowest)]
     }
 
     /// A part of the row that begins at an element, with local rows of its own.
@@ -549,6 +631,18 @@ fn identity(kernel: &Kernel, array: ArrayId, operator: ReduceOperator) -> Option
     operator.identity_of(kernel.array(array).element.ty())
 }
 
+/// Whether a loop over a row combines its elements with others.
+fn reduce_into_rows(statements: &[Statement]) -> bool {
+    let mut found = false;
+    let mut see = |statement: &Statement| {
+        if let Statement::For { vector: true, body, .. } = statement {
+            found |= body.iter().any(|inner| matches!(inner, Statement::Reduce(..)));
+        }
+    };
+    statements.iter().for_each(|statement| statement.for_each(&mut see));
+    found
+}
+
 /// Whether no loop over a row updates an array in two places.
 fn all_update_one_place(kernel: &Kernel, statements: &[Statement], rows: &BTreeSet<ArrayId>) -> bool {
     let mut all = true;
@@ -574,6 +668,8 @@ struct Cut<'a> {
     region: &'a Region,
     /// How many elements each part has.
     width: Expr,
+    /// The elements of its local rows, if there is room for more.
+    room: Option<u64>,
     /// One, or two that overlap.
     parts: Vec<Part>,
     /// How many elements two parts have in common.
@@ -587,11 +683,7 @@ impl Cut<'_> {
 
     fn statement(&self, kernel: &mut Kernel, mut statement: Statement) -> Vec<Statement> {
         let each = |array: ArrayId, fill: &Expr| {
-            let length = match self.width {
-                // What an overlapping tile leaves is short.
-                Expr::Variable(_) if self.region.is_overlapped => Expr::Index(self.region.room()),
-                ref width => width.clone(),
-            };
+            let length = self.room.map_or_else(|| self.width.clone(), Expr::Index);
             let make = |part: &Part| Statement::Allocate {
                 array: part.row(array),
                 length: length.clone(),

@@ -1009,6 +1009,61 @@ mod strips_of_rows {
     }
 
     #[test]
+    fn masked_tiles_are_as_wide_as_what_is_left() {
+        let masked = DECLARATIONS.replace("variable v0", "choice v2 r masked 16 variable v0");
+        assert_snapshot!(after_in(&masked, strips, &product("d1")), @r"
+        allocate a5:w[8] = 0.0f64
+        let v10:r_strips = maximum((d1:R + 15) / 16, 1)
+        let v11:r_width = (d1:R + (v10:r_strips * 8 - 1)) / (v10:r_strips * 8) * 8
+        for v12:r_strip in 0..v10:r_strips {
+          let v13:r_first = v12:r_strip * v11:r_width
+          let v14:r_left = minimum(d1:R - v13:r_first, v11:r_width)
+          if 8 < v14:r_left {
+            let v15:r_lanes = minimum(v14:r_left, 16)
+            for v0:i in 0..d0:n {
+              allocate a6:w_tile[16] = 0.0f64
+              for v1:p in a0:A2_pos[v0:i]..a0:A2_pos[v0:i + 1] {
+                for v2:r in 0..v15:r_lanes vector {
+                  a6:w_tile[v2:r] += a2:A_vals[v1:p] * a3:B[a1:A2_crd[v1:p] * d1:R + v13:r_first + v2:r]
+                }
+              }
+              for v2:r in 0..v15:r_lanes vector {
+                a4:Y[v0:i * d1:R + v13:r_first + v2:r] = a6:w_tile[v2:r]
+              }
+            }
+          } else {
+            let v16:r_lanes = minimum(v14:r_left, 8)
+            for v0:i in 0..d0:n {
+              allocate a7:w_tile_2[8] = 0.0f64
+              for v1:p in a0:A2_pos[v0:i]..a0:A2_pos[v0:i + 1] {
+                for v2:r in 0..v16:r_lanes vector {
+                  a7:w_tile_2[v2:r] += a2:A_vals[v1:p] * a3:B[a1:A2_crd[v1:p] * d1:R + v13:r_first + v2:r]
+                }
+              }
+              for v2:r in 0..v16:r_lanes vector {
+                a4:Y[v0:i * d1:R + v13:r_first + v2:r] = a7:w_tile_2[v2:r]
+              }
+            }
+          }
+        }
+        ");
+    }
+
+    #[test]
+    fn rows_in_memory_are_in_masked_tiles_too() {
+        let masked = DECLARATIONS.replace("variable v0", "choice v2 r masked 64 variable v0");
+        let body =
+            "for v1 in 0..a0[d0] { for v2 in 0..d1 vector { a4[a1[v1] * d1 + v2] += a2[v1] * a3[a1[v1] * d1 + v2] } }";
+        assert_eq!(after(strips, body), after(|kernel| kernel, body));
+        let text = after_in(&masked, strips, body);
+        assert_eq!(text.matches("minimum(v14:r_left, ").count(), 5, "{text}");
+        // What vectors do not hold, and what adds nothing, stays.
+        for other in [body.replace("a2[v1] *", "sqrt(a2[v1]) * sqrt(a3[v2]) *"), body.replace("+=", "=")] {
+            assert_eq!(after_in(&masked, strips, &other), after_in(&masked, |kernel| kernel, &other));
+        }
+    }
+
+    #[test]
     fn long_rows_are_cut_and_a_short_rest_goes_with_the_last_strip() {
         assert_snapshot!(after(strips, &product("300")), @r"
         allocate a5:w[172] = 0.0f64
@@ -1331,6 +1386,14 @@ mod long_sums {
           }
         }
         ");
+    }
+
+    #[test]
+    fn a_short_result_that_is_asked_how_long_it_is_is_summed_in_more_bits() {
+        let body = "parallel v8..v9 in 0..d0 sharing a4 private + {
+            for v1 in v8..v9 { if a1[v1] < length(a4) { a4[a1[v1]] += a2[v1] } } }";
+        let text = after_in(&few(), long, body);
+        assert!(text.contains("< length(a6:Y_sums)") && text.contains("a6:Y_sums[a1:A2_crd[v1:p]] += "), "{text}");
     }
 
     #[test]

@@ -8,27 +8,37 @@
 //! ```
 
 use super::over_body;
+pub(super) use crate::ir::vectors::base;
 use crate::ir::{ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Size, Statement, VariableId};
 use std::collections::BTreeMap;
 
 /// The kernel with a view for each row of its vector loops.
 pub(super) fn views(kernel: Kernel) -> Kernel {
-    over_body(kernel, |kernel, body| block(kernel, body, &mut BTreeMap::new()))
+    let mut known = Known { lengths: BTreeMap::new(), bounded: kernel.bounded() };
+    over_body(kernel, |kernel, body| block(kernel, body, &mut known))
 }
 
-fn block(kernel: &mut Kernel, statements: &mut Vec<Statement>, lengths: &mut BTreeMap<ArrayId, Expr>) {
+/// What is known of lengths.
+struct Known {
+    /// Those of local arrays.
+    lengths: BTreeMap<ArrayId, Expr>,
+    /// The variables that are no larger than a number.
+    bounded: BTreeMap<VariableId, u64>,
+}
+
+fn block(kernel: &mut Kernel, statements: &mut Vec<Statement>, known: &mut Known) {
     let mut done = Vec::with_capacity(statements.len());
     let mut rest = std::mem::take(statements).into_iter();
     while let Some(mut statement) = rest.next() {
         if let Statement::Allocate { array, length, .. } = &statement {
-            lengths.insert(*array, length.clone());
+            known.lengths.insert(*array, length.clone());
         }
-        statement.blocks_mut().into_iter().for_each(|inner| block(kernel, inner, lengths));
-        if let Some(from_zero) = from_zero(kernel, &statement, lengths) {
+        statement.blocks_mut().into_iter().for_each(|inner| block(kernel, inner, known));
+        if let Some(from_zero) = from_zero(kernel, &statement, known) {
             done.extend(from_zero);
             continue;
         }
-        let views = view_rows(kernel, &mut statement, rest.as_slice(), lengths, base);
+        let views = view_rows(kernel, &mut statement, rest.as_slice(), known, base);
         done.extend(where_any(views, statement));
     }
     *statements = done;
@@ -72,14 +82,14 @@ fn view_rows(
     kernel: &mut Kernel,
     statement: &mut Statement,
     behind: &[Statement],
-    lengths: &BTreeMap<ArrayId, Expr>,
+    known: &Known,
     base: Base,
 ) -> Vec<Statement> {
     let mut views = Vec::new();
     let Statement::For { variable, begin: Expr::Index(0), end, vector: true, body } = statement else { return views };
     for (array, row) in rows(body, *variable, base) {
         let ends = || first_row_behind(behind, array, base).is_some();
-        if is_fixed_row(kernel, array, end, lengths) || is_touched(behind, array, row.written) && !ends() {
+        if is_fixed_row(kernel, array, end, known) || is_touched(behind, array, row.written) && !ends() {
             continue;
         }
         let view = declare(kernel, array, "_row");
@@ -116,7 +126,7 @@ fn first_row_behind(behind: &[Statement], array: ArrayId, base: Base) -> Option<
 ///     let A_row = A[p * n + first..p * n + first + (last - first)]
 ///     for i in 0..last - first: t_row[i] += A_row[i]
 /// ```
-fn from_zero(kernel: &mut Kernel, statement: &Statement, lengths: &BTreeMap<ArrayId, Expr>) -> Option<Vec<Statement>> {
+fn from_zero(kernel: &mut Kernel, statement: &Statement, known: &Known) -> Option<Vec<Statement>> {
     let Statement::For { variable, begin, end, vector: true, body } = statement else { return None };
     if *begin == Expr::Index(0) || !body.iter().all(|inner| is_in_rows(inner, *variable)) {
         return None;
@@ -134,7 +144,7 @@ fn from_zero(kernel: &mut Kernel, statement: &Statement, lengths: &BTreeMap<Arra
     let mut shifted =
         Statement::For { variable: *variable, begin: from_zero, end: Expr::Variable(length), vector: true, body };
     let mut inside = vec![Statement::Let(length, Expr::Variable(last).minus(Expr::Variable(first)))];
-    inside.extend(view_rows(kernel, &mut shifted, &[], lengths, base_of_part));
+    inside.extend(view_rows(kernel, &mut shifted, &[], known, base_of_part));
     inside.push(shifted);
     let is_any = Expr::Variable(first).less(Expr::Variable(last));
     Some(vec![
@@ -188,13 +198,14 @@ fn base_of_part(index: &Expr, counter: VariableId) -> Option<Expr> {
 }
 
 /// A local array whose length is known where the target's compiler runs needs no view: its bounds are known already.
-fn is_fixed_row(kernel: &Kernel, array: ArrayId, end: &Expr, lengths: &BTreeMap<ArrayId, Expr>) -> bool {
-    let is_static = match end {
-        Expr::Index(_) => true,
-        Expr::Dimension(id) => kernel.dimension(*id).size != Size::Runtime,
+fn is_fixed_row(kernel: &Kernel, array: ArrayId, end: &Expr, known: &Known) -> bool {
+    let Some(length) = known.lengths.get(&array) else { return false };
+    match end {
+        Expr::Index(_) => length == end,
+        Expr::Dimension(id) => kernel.dimension(*id).size != Size::Runtime && length == end,
+        Expr::Variable(end) => known.bounded.get(end).is_some_and(|most| *length == Expr::Index(*most)),
         _ => false,
-    };
-    is_static && lengths.get(&array) == Some(end)
+    }
 }
 
 /// Whether the statements behind a loop use an array in a way that a view of it forbids to the end of the block.
@@ -257,17 +268,6 @@ fn rows(body: &[Statement], counter: VariableId, base: Base) -> BTreeMap<ArrayId
         body.iter().filter_map(|s| if let Statement::Let(variable, _) = s { Some(*variable) } else { None }).collect();
     rows.retain(|array, row| !spoiled.contains(array) && !declared.iter().any(|variable| row.base.uses(*variable)));
     rows
-}
-
-/// `base` where the index is `base + counter`.
-pub(super) fn base(index: &Expr, counter: VariableId) -> Option<Expr> {
-    match index {
-        Expr::Variable(variable) if *variable == counter => Some(Expr::Index(0)),
-        Expr::Binary(BinaryOperator::Add, first, rest) if !first.uses(counter) => {
-            base(rest, counter).map(|base| (**first).clone().plus(base))
-        }
-        _ => None,
-    }
 }
 
 /// A view of an array.

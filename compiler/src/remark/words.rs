@@ -78,6 +78,9 @@ impl Display for What {
             What::Tiled(variable, Tile::Overlapped(width)) => {
                 write!(f, "rows over {variable} are taken in strips of up to {width}, each of two register tiles that overlap")
             }
+            What::Tiled(variable, Tile::Masked(width)) => {
+                write!(f, "rows over {variable} are taken in strips of up to {width}, each a register tile of masked vectors")
+            }
             What::Unused(directive) => write!(f, "`{directive}` changes nothing"),
             What::BlockSums(variables) => {
                 write!(f, "keep a sum for each {} while the blocks are walked, each once", variables.join(", "))
@@ -171,7 +174,7 @@ impl Display for Why {
             }
             Why::Vectorized(Simd::SideBySide) => f.write_str("entries of rows that lie side by side are one vector"),
             Why::Registers(Tile::Whole) => f.write_str("they are short, or known to fit into registers"),
-            Why::Registers(Tile::By(_) | Tile::Overlapped(_)) => f.write_str("accumulators of a tile fit into registers"),
+            Why::Registers(Tile::By(_) | Tile::Overlapped(_) | Tile::Masked(_)) => f.write_str("accumulators of a tile fit into registers"),
             Why::ThreadsAreLanes => f.write_str("a GPU's threads are its lanes"),
             Why::NotStoredEachTime => f.write_str("the result is stored once, when the loop is done"),
             Why::LevelsInOrder => {

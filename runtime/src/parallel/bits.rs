@@ -7,25 +7,35 @@ use super::coordinate::Coordinate;
 use super::interleave::{self, Spread};
 
 /// The bits of a code that are those of one number.
+pub type Bits = BitsOf<false>;
+
+/// As [`Bits`], `IN_ONE`: where all processors that what uses it is compiled for take bits out in one instruction.
 #[derive(Debug, Clone, Copy)]
-pub struct Bits {
+pub struct BitsOf<const IN_ONE: bool> {
     spread: Spread,
     /// Whether the processor takes them out in one instruction.
     #[cfg(target_arch = "x86_64")]
     in_one: bool,
 }
 
-impl Bits {
+impl<const IN_ONE: bool> BitsOf<IN_ONE> {
     /// Those of the number at a place among numbers below these extents; none where all need more than 64 bits, as those of
     /// no tensor do.
-    pub fn of(part: usize, extents: &[usize]) -> Bits {
+    ///
+    /// # Panics
+    /// As [`BitsOf::at`].
+    pub fn of(part: usize, extents: &[usize]) -> Self {
         let extents: Vec<u64> = extents.iter().map(|&extent| extent as u64).collect();
-        Bits::at(interleave::mask(&extents, part).unwrap_or(0) as usize)
+        Self::at(interleave::mask(&extents, part).unwrap_or(0) as usize)
     }
 
     /// Those at the ones of a mask.
-    pub fn at(mask: usize) -> Bits {
-        Bits {
+    ///
+    /// # Panics
+    /// When this processor is to take them out in one instruction, and has none for it.
+    pub fn at(mask: usize) -> Self {
+        assert!(!IN_ONE || has_instruction(), "a processor with an instruction that takes bits out");
+        Self {
             spread: Spread::new(mask as u64),
             #[cfg(target_arch = "x86_64")]
             in_one: extracts_in_one(),
@@ -41,8 +51,8 @@ impl Bits {
     #[inline(always)]
     pub fn gather(&self, code: usize) -> usize {
         #[cfg(target_arch = "x86_64")]
-        if IS_COMPILED_IN || self.in_one {
-            // SAFETY: all that the instruction needs is a processor that has it. This is compiled for those alone, or asked.
+        if IS_COMPILED_IN || IN_ONE || self.in_one {
+            // SAFETY: all that the instruction needs is a processor that has it. This is compiled for those alone, or asked here, or by `at`.
             return unsafe { std::arch::x86_64::_pext_u64(code as u64, self.spread.mask()) as usize };
         }
         self.spread.compress(code as u64) as usize
@@ -68,7 +78,7 @@ impl Bits {
         &self,
         codes: &'a [C; COUNT],
         below: usize,
-    ) -> Numbers<'a, C, COUNT> {
+    ) -> Numbers<'a, C, COUNT, IN_ONE> {
         let any = codes.iter().fold(0, |any, &code| any | code.place());
         if self.gather(any) >= below {
             find_all_below(self, codes.iter().map(|&code| code.place()), below);
@@ -85,13 +95,13 @@ impl Bits {
 
 /// The numbers that are in some codes, of which each is taken out where it is asked for.
 #[derive(Debug, Clone, Copy)]
-pub struct Numbers<'a, C, const COUNT: usize> {
-    bits: Bits,
+pub struct Numbers<'a, C, const COUNT: usize, const IN_ONE: bool = false> {
+    bits: BitsOf<IN_ONE>,
     codes: &'a [C; COUNT],
     below: usize,
 }
 
-impl<C: Coordinate, const COUNT: usize> Numbers<'_, C, COUNT> {
+impl<C: Coordinate, const COUNT: usize, const IN_ONE: bool> Numbers<'_, C, COUNT, IN_ONE> {
     /// The number in the code at a place.
     ///
     /// # Panics
@@ -108,7 +118,7 @@ impl<C: Coordinate, const COUNT: usize> Numbers<'_, C, COUNT> {
 
 #[cold]
 #[inline(never)]
-fn find_all_below(bits: &Bits, codes: impl Iterator<Item = usize>, below: usize) {
+fn find_all_below<const IN_ONE: bool>(bits: &BitsOf<IN_ONE>, codes: impl Iterator<Item = usize>, below: usize) {
     for code in codes {
         let number = bits.gather(code);
         assert!(number < below, "the number {number} in the code {code} is not below {below}");
@@ -120,6 +130,15 @@ fn find_all_below(bits: &Bits, codes: impl Iterator<Item = usize>, below: usize)
 #[cfg(target_arch = "x86_64")]
 const IS_COMPILED_IN: bool =
     cfg!(all(target_feature = "bmi2", any(not(target_feature = "sse4a"), target_feature = "vaes")));
+
+/// Whether the processor at hand has the instruction, however long it takes.
+fn has_instruction() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    let has = is_x86_feature_detected!("bmi2");
+    #[cfg(not(target_arch = "x86_64"))]
+    let has = true;
+    has
+}
 
 /// Whether the processor at hand does.
 #[cfg(target_arch = "x86_64")]

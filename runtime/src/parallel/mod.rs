@@ -50,11 +50,13 @@ mod team;
 mod tests;
 #[cfg(feature = "compile")]
 pub(crate) mod text;
+#[doc(hidden)]
+pub mod vectors;
 mod wide;
 mod workspace;
 
 pub use bitmap::Bitmap;
-pub use bits::{Bits, Numbers};
+pub use bits::{Bits, BitsOf, Numbers};
 pub use chunks::{Chunks, Fixed, JoinedPositions, Owned, Part, Partial, Position, Private, Segmented, TakenSegments};
 pub use combine::{
     All, Any, Difference, Maximum, Minimum, Monoid, Op, Operator, Product, Quotient, Sum, Value, greater, lesser,

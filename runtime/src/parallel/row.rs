@@ -36,7 +36,7 @@ pub fn row_at<const LENGTH: usize, T>(elements: &[T], first: usize) -> &[T; LENG
 
 #[cold]
 #[inline(never)]
-fn no_row() -> ! {
+pub(super) fn no_row() -> ! {
     panic!("a row lies beyond its array")
 }
 

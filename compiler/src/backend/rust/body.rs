@@ -2,7 +2,7 @@
 
 use super::expr::literal;
 use super::spelling::{self, Reduction};
-use super::{Printer, element, ident};
+use super::{Access, Printer, access, element, ident};
 use crate::ir::{
     ArrayElement, ArrayId, ArrayRole, BinaryOperator, Combine, Count, Domain, ElementType, Expr, Literal, Parallel,
     ReduceOperator, Sharing, Size, Statement, Type, VariableId, Weights,
@@ -57,7 +57,8 @@ impl Printer<'_> {
                 let value = self.expr(value);
                 let mutable = self.mutable(*variable);
                 let name = self.declare_variable(*variable);
-                quote!(let #mutable #name #ty = #value;)
+                let masks = self.masks_of(*variable);
+                quote!(let #mutable #name #ty = #value; #masks)
             }
             Statement::Assign(variable, value) => {
                 let name = &self.variables[variable];
@@ -115,6 +116,11 @@ impl Printer<'_> {
                 }
                 self.update(&place, &place, *operator, self.kernel.array(*array).element.ty(), &value)
             }
+            Statement::Allocate { array, fill, .. } if self.held.count(*array).is_some() => {
+                let fill = self.filled(*array, fill);
+                let name = self.declare_array(*array);
+                quote!(let mut #name = #fill;)
+            }
             Statement::Allocate { array, length, fill } => {
                 let (shape, fill) = (self.shape(length), self.stored(*array, fill));
                 let name = self.declare_array(*array);
@@ -146,6 +152,10 @@ impl Printer<'_> {
                     }
                 }
             }
+            Statement::Fill(array, value) if self.held.count(*array).is_some() => {
+                let (name, value) = (self.arrays[array].clone(), self.filled(*array, value));
+                quote!(#name = #value;)
+            }
             Statement::Fill(array, value) => {
                 let (name, value) = (&self.arrays[array], self.stored(*array, value));
                 quote!(#name.fill(#value);)
@@ -159,6 +169,10 @@ impl Printer<'_> {
                         true => quote!(let #name = #helpers::numbers(#row);),
                         false => quote!(let #name = #row;),
                     };
+                }
+                if let Some(row) = self.row_of_any_length(*of, begin, length, *mutable).filter(|_| !is_converted) {
+                    let name = self.declare_array(*array);
+                    return quote!(let #name = #row;);
                 }
                 let of = self.arrays[of].clone();
                 let end = self.expr(&begin.clone().plus(length.clone()));
@@ -252,6 +266,9 @@ impl Printer<'_> {
                 let shape = self.shape(count);
                 let (helpers, name) = (&self.options.parallel, self.borrowed(*array, &name));
                 quote!(#helpers::extend(#name, [#(#shape),*], #fill);)
+            }
+            Statement::For { variable, end, body, .. } if self.held.holds(self.kernel, statement).is_some() => {
+                self.in_vectors(*variable, end, body)
             }
             Statement::For { variable, begin, end, vector, body } => {
                 let begin = self.at_least(begin, crate::ir::precedence::Precedence::Or);
@@ -371,10 +388,7 @@ impl Printer<'_> {
             Expr::Dimension(id) => !matches!(self.kernel.dimension(*id).size, Size::Runtime | Size::Constant(0)),
             _ => false,
         };
-        // What a chunk takes is a type of its own, and no slice.
-        let is_local = self.kernel.array(of).role == ArrayRole::Local;
-        let is_slice = self.copied.contains(&of) || !self.taken.contains(&of) && !is_local;
-        let is_there = if mutable { is_slice } else { self.kernel.is_of_input(self.views.source(of)) };
+        let is_there = self.is_slice(of, mutable);
         let (helper, place) = match begin {
             Expr::Binary(BinaryOperator::Multiply, place, factor) if **factor == *length => {
                 (if mutable { ident("row_mut") } else { ident("row") }, &**place)
@@ -386,6 +400,28 @@ impl Printer<'_> {
             let (helpers, array) = (self.options.parallel.clone(), self.arrays[&of].clone());
             let (place, length) = (self.expr(place), self.expr(length));
             quote!(#helpers::#helper::<#length, _>(#array, #place))
+        })
+    }
+
+    /// Whether an array is a slice where a row of it is read, or written.
+    fn is_slice(&self, of: ArrayId, mutable: bool) -> bool {
+        if !mutable {
+            return self.kernel.is_of_input(self.views.source(of));
+        }
+        // What a chunk takes is a type of its own.
+        let is_local = self.kernel.array(of).role == ArrayRole::Local;
+        self.copied.contains(&of) || !self.taken.contains(&of) && !is_local
+    }
+
+    /// A row whose length is a variable of a loop in vectors, or an extent.
+    fn row_of_any_length(&self, of: ArrayId, begin: &Expr, length: &Expr, mutable: bool) -> Option<TokenStream> {
+        let is_row = self.held.has_length(length) || matches!(length, Expr::Dimension(_));
+        let is_there = self.options.vectors && is_row && self.is_slice(of, mutable);
+        is_there.then(|| {
+            let (helpers, array) = (&self.options.parallel, &self.arrays[&of]);
+            let helper = ident(if mutable { "row_of_mut" } else { "row_of" });
+            let (begin, length) = (self.expr(begin), self.expr(length));
+            quote!(#helpers::#helper(#array, #begin, #length))
         })
     }
 
@@ -420,7 +456,7 @@ impl Printer<'_> {
         quote!(: #ty)
     }
 
-    fn array_element(&self, array: ArrayId) -> Option<ElementType> {
+    pub(super) fn array_element(&self, array: ArrayId) -> Option<ElementType> {
         match self.kernel.array(array).element {
             ArrayElement::Value(element) => Some(element),
             ArrayElement::Index(_) => None,
@@ -497,11 +533,13 @@ impl Printer<'_> {
             after.extend(quote!(for value in #part.into_values() { #update }));
         }
         self.namer.leave();
+        let own = self.own_copies();
         let body = quote!(#inside #body #results);
         let body = parts.iter().rev().filter(is_copied).fold(body, |body, part| self.with_copy(part, &body));
         quote! {
             #before
             let run = |chunk: usize| {
+                #own
                 let (#low, #high) = chunks.range(chunk);
                 #take
                 #body
@@ -515,10 +553,24 @@ impl Printer<'_> {
     fn with_copy(&self, part: &Part, body: &TokenStream) -> TokenStream {
         let Part { array, whole, part, .. } = part;
         let element = element(self.kernel.array(*array).element);
+        let own = self.own_copies();
         quote! {
-            let body = |#whole: &mut [#element]| { #body };
+            let body = |#whole: &mut [#element]| { #own #body };
             #part.with(chunk, body);
         }
+    }
+
+    /// Extents and operands as variables of a closure, which else reads them where they are, again behind each store that may change
+    /// them for all that a compiler knows. Readers are spared them.
+    fn own_copies(&self) -> TokenStream {
+        if self.options.comments {
+            return TokenStream::new();
+        }
+        let dimensions = self.sized(Size::Runtime).cloned();
+        let is_read = |role| access(self.kernel, role) == Access::Read;
+        let operands = self.kernel.parameters().filter(|(_, array)| is_read(array.role));
+        let names: Vec<Ident> = dimensions.chain(operands.map(|(id, _)| self.arrays[&id].clone())).collect();
+        quote!(#(let #names = #names;)*)
     }
 
     /// How the range is cut.
@@ -739,7 +791,7 @@ impl Printer<'_> {
 }
 
 /// The factors of a product of rounded numbers that is added to a sum.
-fn factors(operator: ReduceOperator, element: Option<ElementType>, value: &Expr) -> Option<(&Expr, &Expr)> {
+pub(super) fn factors(operator: ReduceOperator, element: Option<ElementType>, value: &Expr) -> Option<(&Expr, &Expr)> {
     match value {
         Expr::Binary(BinaryOperator::Multiply, one, other)
             if operator == ReduceOperator::Add && element.is_some_and(ElementType::is_float) =>
@@ -751,7 +803,7 @@ fn factors(operator: ReduceOperator, element: Option<ElementType>, value: &Expr)
 }
 
 /// Whether an expression loads from an array.
-fn reads(value: &Expr, array: ArrayId) -> bool {
+pub(super) fn reads(value: &Expr, array: ArrayId) -> bool {
     let mut reads = false;
     value.for_each(&mut |inner| reads |= matches!(inner, Expr::Load(id, _) if *id == array));
     reads

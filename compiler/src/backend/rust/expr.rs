@@ -87,7 +87,7 @@ impl Printer<'_> {
     /// `run(A_run).times(at(x, A_crd_run)).sum()`
     fn fold(&self, operator: ReduceOperator, term: &Term) -> TokenStream {
         if let (true, ReduceOperator::Add, Some((name, rows))) =
-            (self.options.dots, operator, self.product_of_rows(term))
+            (self.options.vectors, operator, self.product_of_rows(term))
         {
             let (helpers, name, rows) = (&self.options.parallel, ident(name), rows.map(|row| &self.arrays[&row]));
             return quote!(#helpers::#name(#(#rows),*));

@@ -14,6 +14,7 @@ mod reserved;
 mod spelling;
 mod text;
 mod types;
+mod vectors;
 
 pub use expansion::{Expansion, expand, expand_text, expand_tokens};
 pub use reserved::function_name;
@@ -30,6 +31,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
+use vectors::Held;
 
 /// How to print.
 #[derive(Debug, Clone)]
@@ -40,8 +42,8 @@ pub struct Options {
     pub name: Option<String>,
     /// Whether comments are printed, as `#[comment = "…"]` attributes that only [`text`] understands.
     pub comments: bool,
-    /// Whether its helpers have products of rows in vectors of the processors that the function is compiled for.
-    pub dots: bool,
+    /// Whether its helpers have vectors of the processors that the function is compiled for, and products of rows in such.
+    pub vectors: bool,
 }
 
 /// The function of a kernel.
@@ -91,6 +93,8 @@ struct Printer<'a> {
     converted: BTreeSet<ArrayId>,
     /// The counters of the vector loops around.
     vectors: Vec<VariableId>,
+    /// The rows that are vectors of the helpers.
+    held: Held,
     /// The functions of declared operators, by name and element type.
     defined: BTreeMap<(&'static str, ElementType), Function>,
 }
@@ -132,6 +136,7 @@ impl<'a> Printer<'a> {
             ordered: Ordered::of(kernel),
             converted: BTreeSet::new(),
             vectors: Vec::new(),
+            held: if options.vectors { Held::of(kernel) } else { Held::default() },
             defined: BTreeMap::new(),
         }
     }

@@ -205,6 +205,8 @@ impl<'t> Parser<'t> {
             choice.tile = Some(Tile::By(self.number()?));
         } else if self.accept("overlapped")? {
             choice.tile = Some(Tile::Overlapped(self.number()?));
+        } else if self.accept("masked")? {
+            choice.tile = Some(Tile::Masked(self.number()?));
         }
         self.kernel.choices.insert(counter, choice);
         Ok(())

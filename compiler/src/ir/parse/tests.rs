@@ -228,9 +228,10 @@ impl Random {
                     of: self.text(),
                     simd: if self.yes() { Some(self.one(&Simd::ALL)) } else { None },
                     tile: Some(match (self.yes(), self.yes()) {
-                        (true, _) => Tile::Whole,
-                        (_, true) => Tile::By(self.next()),
-                        _ => Tile::Overlapped(self.next()),
+                        (true, true) => Tile::Whole,
+                        (true, false) => Tile::Masked(self.next()),
+                        (false, true) => Tile::By(self.next()),
+                        (false, false) => Tile::Overlapped(self.next()),
                     }),
                     ..Choice::default()
                 },

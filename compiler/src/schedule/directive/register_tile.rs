@@ -47,7 +47,7 @@ fn neighbours(around: &Around<'_>) -> Vec<String> {
     let of = |row: &String| {
         let fits = |tile: &Tile| match tile {
             Tile::Whole => true,
-            Tile::By(width) | Tile::Overlapped(width) => {
+            Tile::By(width) | Tile::Overlapped(width) | Tile::Masked(width) => {
                 (around.extent)(row).is_none_or(|extent| extent as u64 > *width)
             }
         };

@@ -1,7 +1,7 @@
 //! The hidden module of a kernel: its loops, its declarations, and what joins them; for a kernel of several statements, of
 //! each that is left after fusing.
 //!
-//! Loops over rows are cut into register tiles, which serve rows of any length. On x86-64, kernels with such loops, or with sums over
+//! Loops over rows are cut into register tiles of masked vectors, which serve rows of any length. On x86-64, kernels with such loops, or with sums over
 //! dense rows, come in three versions, whatever the user's crate is compiled for, of which the call chooses one: for processors with
 //! AVX2 and FMA (x86-64-v3), for those whose AVX-512 costs nothing, and for older ones. That takes the only `unsafe` of an expansion:
 //! the call of what is compiled for a processor, once the processor has been asked. Its tokens come from a macro of another crate,
@@ -14,6 +14,9 @@ use crate::ir::{self, ArrayElement, ArrayRole, Expr, Factor, Size, Statement, Ti
 use crate::schedule;
 use proc_macro2::{Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::quote;
+
+/// The most elements of a tile of masked vectors: registers of AVX-512 hold the sums of two.
+const MOST_MASKED: u64 = 64;
 
 /// The module of a program, whose text in the language is `source`.
 pub(super) fn module(program: schedule::Program, name: &Ident, source: &str) -> TokenStream {
@@ -53,7 +56,7 @@ impl Versions {
     fn new(place: usize, concrete: concrete::Kernel) -> Self {
         let has_rows = !concrete.vector_extents().is_empty();
         let whole = of_whole_rows(&concrete);
-        let any = crate::compile_kernel(concrete);
+        let any = crate::compile_kernel(in_masked_tiles(concrete));
         let is_wide = has_rows || gains_by_wide_vectors(&any.kernel);
         let is_tiled = any.choices.iter().any(|choice| choice.tiled.is_some_and(|tile| tile != Tile::Whole));
         let narrow = is_wide.then(|| {
@@ -197,6 +200,15 @@ fn for_older_processors(kernel: &Verified<ir::Kernel>) -> Verified<ir::Kernel> {
     ir::verify(kernel).expect("what a target may ignore can be left out")
 }
 
+/// The kernel with its rows in tiles of masked vectors, but for those that its schedule says something of.
+fn in_masked_tiles(mut concrete: concrete::Kernel) -> concrete::Kernel {
+    let variables = 0..concrete.variables.len();
+    let asked = variables.map(|place| (IndexVariable(place), Tile::Masked(MOST_MASKED), Place::default()));
+    // The last word counts.
+    concrete.asked.tiles.splice(0..0, asked);
+    concrete
+}
+
 /// The kernel with all rows whole: loops that are short to compile.
 fn of_whole_rows(concrete: &concrete::Kernel) -> concrete::Kernel {
     let mut whole = concrete.clone();
@@ -227,8 +239,8 @@ fn text(mut kernel: ir::Kernel) -> String {
 }
 
 /// The function with the loops.
-fn loops(kernel: &Verified<ir::Kernel>, name: Ident, parallel: TokenStream, dots: bool) -> TokenStream {
-    let options = Options { parallel, name: Some(name.to_string()), comments: false, dots };
+fn loops(kernel: &Verified<ir::Kernel>, name: Ident, parallel: TokenStream, vectors: bool) -> TokenStream {
+    let options = Options { parallel, name: Some(name.to_string()), comments: false, vectors };
     private(&function(kernel, &options))
 }
 
