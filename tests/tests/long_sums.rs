@@ -6,6 +6,7 @@ use spc::execute::{Backend, Chain};
 use spc::parallel::with_threads;
 use spc::tensor::{AnyTensor, Coordinates, Duplicates, Element, Indices, Values, pack_filled};
 use spc::with_element;
+use spc_compiler::ir::Size;
 use spc_compiler::notation::{self, Kernel, Role};
 use spc_compiler::schedule;
 use spc_compiler::{Program, compile, syntax};
@@ -88,9 +89,20 @@ fn kernel(text: &str) -> Kernel {
 }
 
 fn program(text: &str, deterministic: bool) -> Program {
+    program_for(text, deterministic, None)
+}
+
+/// The same for so many columns `r` alone.
+fn program_for(text: &str, deterministic: bool, columns: Option<u64>) -> Program {
     let options = schedule::Options { deterministic, ..schedule::Options::default() };
-    compile(schedule::schedule(&kernel(text), options).unwrap_or_else(|problems| panic!("{text}: {problems:?}")))
-        .expect("it compiles")
+    let scheduled = schedule::schedule(&kernel(text), options);
+    let mut program = scheduled.unwrap_or_else(|problems| panic!("{text}: {problems:?}"));
+    let place =
+        program.interface.variables.iter().find(|variable| variable.name == "r").map(|variable| variable.extent);
+    if let (Some(place), Some(columns)) = (place, columns) {
+        program.set_size(place, Size::Constant(columns));
+    }
+    compile(program).expect("it compiles")
 }
 
 /// The same kernel with twice as many bits.
@@ -206,6 +218,31 @@ fn long_sums_lose_nothing_natively() -> Result<(), Skip> {
     Ok(())
 }
 
+/// As programs that are compiled at run time have them.
+fn long_sums_of_known_columns_lose_nothing_natively() -> Result<(), Skip> {
+    let columns = |shapes: &str| shapes.split(' ').nth(1)?.rsplit('*').next()?.parse().ok();
+    let kernels = KERNELS.iter().filter(|(text, _)| text.contains(", r)"));
+    let kernels: Vec<(&str, &str, Option<u64>)> =
+        kernels.map(|(text, shapes)| (*text, *shapes, columns(shapes))).collect();
+    let programs: Vec<Program> = kernels
+        .iter()
+        .flat_map(|(text, _, columns)| [(*text).to_owned(), wide(text)].map(|text| program_for(&text, false, *columns)))
+        .collect();
+    let chains = native::compile_optimized(&programs.iter().collect::<Vec<_>>())?;
+    let mut wrong = Vec::new();
+    for ((text, shapes, columns), chains) in kernels.iter().zip(chains.chunks(2)) {
+        assert!(columns.is_some(), "{text} has columns");
+        let found = numbers(&results(&chains[0], &inputs(text, shapes, 60_000, Terms::Equal)));
+        let right = numbers(&results(&chains[1], &inputs(&wide(text), shapes, 60_000, Terms::Equal)));
+        let error = error(&found, &right);
+        if error > ALLOWED {
+            wrong.push(format!("{error:.1e}: {text}"));
+        }
+    }
+    assert!(wrong.is_empty() && kernels.len() >= 4, "{}", wrong.join("\n"));
+    Ok(())
+}
+
 fn long_sums_lose_nothing_in_the_interpreter() {
     let mut wrong = Vec::new();
     for (text, shapes) in KERNELS {
@@ -249,6 +286,7 @@ fn deterministic_kernels_give_the_same_bits_on_any_number_of_threads() -> Result
 
 spc_tests::tests! {
     [whole] long_sums_lose_nothing_natively,
+    [whole] long_sums_of_known_columns_lose_nothing_natively,
     long_sums_lose_nothing_in_the_interpreter,
     [whole] deterministic_kernels_give_the_same_bits_on_any_number_of_threads,
 }
