@@ -131,7 +131,7 @@ fn find_all_below<const IN_ONE: bool>(bits: &BitsOf<IN_ONE>, codes: impl Iterato
 const IS_COMPILED_IN: bool =
     cfg!(all(target_feature = "bmi2", any(not(target_feature = "sse4a"), target_feature = "vaes")));
 
-/// Whether the processor at hand has the instruction, however long it takes.
+/// Whether this processor has the instruction, however long it takes.
 fn has_instruction() -> bool {
     #[cfg(target_arch = "x86_64")]
     let has = is_x86_feature_detected!("bmi2");

@@ -259,7 +259,7 @@ macro_rules! compiled_for {
     };
 }
 
-/// Functions of one register that masks are numbers for.
+/// Functions of one register, from instructions that take the mask as those of AVX-512 do.
 #[cfg(target_arch = "x86_64")]
 macro_rules! registers_with_masks {
     ($features:literal, $mask:ty; $(
@@ -267,7 +267,7 @@ macro_rules! registers_with_masks {
         $add:ident $sub:ident $mul:ident $div:ident $min:ident $max:ident $compare:ident $blend:ident $fmadd:ident $xor:ident;
     )*) => {
         $(pub(crate) mod $module {
-            use std::arch::x86_64::*;
+            use super::*;
 
             compiled_for! { $features;
                 pub(crate) fn splat(number: $number) -> $register { $splat(number) }
@@ -418,87 +418,23 @@ pub mod avx2 {
                 }
             }
 
-            pub(crate) mod single {
-                use std::arch::x86_64::*;
+            compiled_for! { "avx2,fma";
+                unsafe fn load_single(mask: __m256i, place: *const f32) -> __m256 { unsafe { _mm256_maskload_ps(place, mask) } }
 
-                compiled_for! { "avx2,fma";
-                    pub(crate) fn splat(number: f32) -> __m256 { _mm256_set1_ps(number) }
+                unsafe fn load_double(mask: __m256i, place: *const f64) -> __m256d { unsafe { _mm256_maskload_pd(place, mask) } }
 
-                    /// # Safety
-                    /// There are eight numbers, as in the functions below; or as many as the mask has.
-                    pub(crate) unsafe fn load(place: *const f32) -> __m256 { unsafe { _mm256_loadu_ps(place) } }
+                fn blend_single(mask: __m256, one: __m256, other: __m256) -> __m256 { _mm256_blendv_ps(one, other, mask) }
 
-                    pub(crate) unsafe fn load_some(place: *const f32, mask: __m256i) -> __m256 { unsafe { _mm256_maskload_ps(place, mask) } }
-
-                    pub(crate) unsafe fn store(place: *mut f32, lanes: __m256) { unsafe { _mm256_storeu_ps(place, lanes) } }
-
-                    pub(crate) unsafe fn store_some(place: *mut f32, mask: __m256i, lanes: __m256) { unsafe { _mm256_maskstore_ps(place, mask, lanes) } }
-
-                    pub(crate) fn plus(one: __m256, other: __m256) -> __m256 { _mm256_add_ps(one, other) }
-
-                    pub(crate) fn minus(one: __m256, other: __m256) -> __m256 { _mm256_sub_ps(one, other) }
-
-                    pub(crate) fn times(one: __m256, other: __m256) -> __m256 { _mm256_mul_ps(one, other) }
-
-                    pub(crate) fn over(one: __m256, other: __m256) -> __m256 { _mm256_div_ps(one, other) }
-
-                    // Where either is no number, the instructions give the second.
-                    pub(crate) fn lesser(one: __m256, other: __m256) -> __m256 {
-                        _mm256_blendv_ps(_mm256_min_ps(one, other), one, _mm256_cmp_ps::<_CMP_UNORD_Q>(other, other))
-                    }
-
-                    pub(crate) fn greater(one: __m256, other: __m256) -> __m256 {
-                        _mm256_blendv_ps(_mm256_max_ps(one, other), one, _mm256_cmp_ps::<_CMP_UNORD_Q>(other, other))
-                    }
-
-                    pub(crate) fn negated(one: __m256) -> __m256 { _mm256_xor_ps(one, _mm256_set1_ps(-0.0)) }
-
-                    pub(crate) fn times_plus(one: __m256, other: __m256, addend: __m256) -> __m256 { _mm256_fmadd_ps(one, other, addend) }
-                }
+                fn blend_double(mask: __m256d, one: __m256d, other: __m256d) -> __m256d { _mm256_blendv_pd(one, other, mask) }
             }
 
-            /// Of four.
-            mod four {
-                use std::arch::x86_64::*;
-
-                compiled_for! { "avx2,fma";
-                    pub(crate) fn splat(number: f64) -> __m256d { _mm256_set1_pd(number) }
-
-                    /// # Safety
-                    /// As above.
-                    pub(crate) unsafe fn load(place: *const f64) -> __m256d { unsafe { _mm256_loadu_pd(place) } }
-
-                    pub(crate) unsafe fn load_some(place: *const f64, mask: __m256i) -> __m256d { unsafe { _mm256_maskload_pd(place, mask) } }
-
-                    pub(crate) unsafe fn store(place: *mut f64, lanes: __m256d) { unsafe { _mm256_storeu_pd(place, lanes) } }
-
-                    pub(crate) unsafe fn store_some(place: *mut f64, mask: __m256i, lanes: __m256d) {
-                        unsafe { _mm256_maskstore_pd(place, mask, lanes) }
-                    }
-
-                    pub(crate) fn plus(one: __m256d, other: __m256d) -> __m256d { _mm256_add_pd(one, other) }
-
-                    pub(crate) fn minus(one: __m256d, other: __m256d) -> __m256d { _mm256_sub_pd(one, other) }
-
-                    pub(crate) fn times(one: __m256d, other: __m256d) -> __m256d { _mm256_mul_pd(one, other) }
-
-                    pub(crate) fn over(one: __m256d, other: __m256d) -> __m256d { _mm256_div_pd(one, other) }
-
-                    // Where either is no number, the instructions give the second.
-                    pub(crate) fn lesser(one: __m256d, other: __m256d) -> __m256d {
-                        _mm256_blendv_pd(_mm256_min_pd(one, other), one, _mm256_cmp_pd::<_CMP_UNORD_Q>(other, other))
-                    }
-
-                    pub(crate) fn greater(one: __m256d, other: __m256d) -> __m256d {
-                        _mm256_blendv_pd(_mm256_max_pd(one, other), one, _mm256_cmp_pd::<_CMP_UNORD_Q>(other, other))
-                    }
-
-                    pub(crate) fn negated(one: __m256d) -> __m256d { _mm256_xor_pd(one, _mm256_set1_pd(-0.0)) }
-
-                    pub(crate) fn times_plus(one: __m256d, other: __m256d, addend: __m256d) -> __m256d {
-                        _mm256_fmadd_pd(one, other, addend)
-                    }
-                }
+            registers_with_masks! { "avx2,fma", __m256i;
+                single f32 __m256: _mm256_set1_ps _mm256_loadu_ps load_single _mm256_storeu_ps _mm256_maskstore_ps
+                    _mm256_add_ps _mm256_sub_ps _mm256_mul_ps _mm256_div_ps _mm256_min_ps _mm256_max_ps _mm256_cmp_ps
+                    blend_single _mm256_fmadd_ps _mm256_xor_ps;
+                four f64 __m256d: _mm256_set1_pd _mm256_loadu_pd load_double _mm256_storeu_pd _mm256_maskstore_pd
+                    _mm256_add_pd _mm256_sub_pd _mm256_mul_pd _mm256_div_pd _mm256_min_pd _mm256_max_pd _mm256_cmp_pd
+                    blend_double _mm256_fmadd_pd _mm256_xor_pd;
             }
 
             compiled_for! { "avx2,fma";
@@ -784,7 +720,7 @@ mod tests {
     #[cfg(target_arch = "x86_64")]
     rows!(avx512 #[target_feature(enable = "avx512f,avx512dq,avx512vl,fma")]);
 
-    /// Whether the processor at hand has what a module is compiled for.
+    /// Whether this processor has what a module is compiled for.
     fn has(module: &str) -> bool {
         #[cfg(target_arch = "x86_64")]
         {

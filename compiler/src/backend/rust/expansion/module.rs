@@ -1,11 +1,11 @@
 //! The hidden module of a kernel: its loops, its declarations, and what joins them; for a kernel of several statements, of
 //! each that is left after fusing.
 //!
-//! Loops over rows are cut into register tiles of masked vectors, which serve rows of any length. On x86-64, kernels with such loops, or with sums over
-//! dense rows, come in three versions, whatever the user's crate is compiled for, of which the call chooses one: for processors with
-//! AVX2 and FMA (x86-64-v3), for those whose AVX-512 costs nothing, and for older ones. That takes the only `unsafe` of an expansion:
-//! the call of what is compiled for a processor, once the processor has been asked. Its tokens come from a macro of another crate,
-//! so crates that forbid `unsafe` can use it.
+//! Loops over rows are cut into register tiles of masked vectors, which serve rows of any length. On x86-64, kernels with such
+//! loops, or with sums over dense rows, come in three versions, whatever the user's crate is compiled for, of which the call
+//! chooses one: for processors with AVX2 and FMA (x86-64-v3), for those whose AVX-512 costs nothing, and for older ones. That
+//! takes the only `unsafe` of an expansion: the call of what is compiled for a processor, once the processor has been asked. Its
+//! tokens come from a macro of another crate, so crates that forbid `unsafe` can use it.
 
 use crate::backend::rust::{Access, Options, access, element, function, ident};
 use crate::concrete::{self, IndexVariable};
