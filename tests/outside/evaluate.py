@@ -558,9 +558,9 @@ class Statement:
                 if name in ("min", "max"):
                     return extreme(name, *values)
                 return of_two(name, *values) if len(values) == 2 else function(name, *values)
-            case Reduce("argmax" | "argmin" as name, (variable,), body):
+            case Reduce("argmax" | "argmin" as name, variables, body):
                 value = self.value(body, kind(body, self.element_of) or "f64")
-                return self.place(name, value, variable, element)
+                return self.place(name, value, variables, element)
             case Reduce(name, variables, body):
                 return self.reduce(REDUCTIONS[name], self.value(body, element), variables)
         raise AssertionError(expr)
@@ -580,20 +580,23 @@ class Statement:
                 result.opens = result.opens | ~np.any(chosen, axis=tuple(axes), keepdims=True)
         return result
 
-    def place(self, name, value, variable, element):
-        """The least index at which a value is the greatest or the least; nothing equals NaN."""
-        axis, along = self.axis[variable], self.along(variable)
-        shape = list(np.broadcast_shapes(value.v.shape, along.shape))
+    def place(self, name, value, variables, element):
+        """The least index, in rows where there are several, at which a value is the greatest or the least; nothing equals NaN."""
+        axes = tuple(self.axis[variable] for variable in variables)
+        number = np.zeros((), np.int64)
+        for variable in variables:
+            number = number * len(self.coordinates[variable]) + self.along(variable)
+        shape = list(np.broadcast_shapes(value.v.shape, number.shape))
         v, opens = np.broadcast_to(value.v, shape), value.opens
         if is_rounded(value.element):
             opens = opens | (np.asarray(value.error) > 0)
-        opens = np.any(np.broadcast_to(opens, shape), axis=axis, keepdims=True)
+        opens = np.any(np.broadcast_to(opens, shape), axis=axes, keepdims=True)
         missing = neutral("max" if name == "argmax" else "min", value.element)
         known = np.where(np.isnan(v), missing, v) if is_rounded(value.element) else v
-        best = (np.max if name == "argmax" else np.min)(known, axis=axis, keepdims=True, initial=missing)
+        best = (np.max if name == "argmax" else np.min)(known, axis=axes, keepdims=True, initial=missing)
         is_best = v == best
         none = np.iinfo(np.int64).max
-        first = np.min(np.where(is_best, np.broadcast_to(along, shape), none), axis=axis, keepdims=True, initial=none)
+        first = np.min(np.where(is_best, np.broadcast_to(number, shape), none), axis=axes, keepdims=True, initial=none)
         found = convert(Value("i64", np.where(first == none, 0, first), opens=opens), element)
         found.v = np.where(first == none, neutral("min", element), found.v)
         return found

@@ -1,6 +1,7 @@
 """Programs at random, each the program of a seed."""
 
 import random
+from math import prod
 
 import numpy as np
 
@@ -453,9 +454,10 @@ class Generator:
         bound = [self.new_variable(most=20_000) for _ in range(1 if self.chance(0.8) else 2)]
         inner = variables + bound
         element = self.element
-        if element not in COMPLEX + ("bool",) and len(bound) == 1 and 0 < self.extents[bound[0]] <= 65 and self.chance(0.3):
+        places = prod(self.extents[name] for name in bound)
+        if element not in COMPLEX + ("bool",) and 0 < places <= 65 and self.chance(0.3):
             body = self.operand([], indices=[Var(name) for name in bound + (self.some(variables, 2) if variables else [])])
-            self.budget = before * self.extents[bound[0]]
+            self.budget = before * places
             return Reduce(self.rng.choice(PLACES), tuple(bound), body)
         if element == "bool":
             name = self.rng.choice(["any", "all"])

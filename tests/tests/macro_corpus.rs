@@ -915,6 +915,8 @@ cases! {
     argmax_no_values "cases/argmax/no_values.ti" [A, B] greatest(&A, &B);
     argmax_other_fill "cases/argmax/other_fill.ti" [A, B] nearest(&A, &B);
     argmax_rows "cases/argmax/rows.ti" [A] greatest(&A);
+    argmax_several "cases/argmax/several.ti" [A, B, X, C] several(&A, &B, &X, &C);
+    argmax_several_missing "cases/argmax/several_missing.ti" [A, B, C, X] missing(&A, &B, &C, &X);
     argmax_ties_and_nan "cases/argmax/ties_and_nan.ti" [A] greatest(&A);
     argmax_whole_numbers "cases/argmax/whole_numbers.ti" [A, B] greatest(&A, &B);
     concat_blocks "cases/concat/blocks.ti" [A, B, D] blocks(&A, &B, &D);

@@ -274,11 +274,11 @@ impl Computed {
     }
 }
 
-/// A computed index, which must lie below an extent.
+/// A computed index, which must lie below an extent, or is only a number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bound {
-    /// A place in [`Kernel::extents`].
-    pub extent: usize,
+    /// A place in [`Kernel::extents`]; `None`: it indexes nothing.
+    pub extent: Option<usize>,
     /// The index; a place in [`Kernel::extents`] stands for every index below that extent.
     pub index: IndexExpr<usize>,
 }

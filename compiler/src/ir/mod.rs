@@ -171,11 +171,12 @@ pub enum Size {
 }
 
 /// A computed index of a tensor's mode: its values must lie below the mode's size. Where a size is not known otherwise, the
-/// host takes the largest that keeps all indices inside.
+/// host takes the largest that keeps all indices inside. One that is only a number, as the place of a greatest value, must be
+/// one that can be computed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bound {
-    /// The dimension of the mode.
-    pub dimension: DimensionId,
+    /// The dimension of the mode; `None`: it is only a number.
+    pub dimension: Option<DimensionId>,
     /// The index; a dimension stands for every index below its size.
     pub index: IndexExpr<DimensionId>,
 }

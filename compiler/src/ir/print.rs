@@ -143,7 +143,11 @@ fn line_of_text(f: &mut Formatter<'_>, depth: usize, mark: &str, text: &str) -> 
 
 impl Display for Bound {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.dimension, self.index.show(&DimensionId::to_string))
+        match self.dimension {
+            Some(dimension) => write!(f, "{dimension}")?,
+            None => f.write_str("number")?,
+        }
+        write!(f, " {}", self.index.show(&DimensionId::to_string))
     }
 }
 

@@ -14,7 +14,7 @@
 
 use super::{Lattice, Operands};
 use crate::concrete::{
-    Access, Assign, Expr, IndexVariable, Kernel, OutputStructure, Reading, Run, Statement, TensorId, TensorKind,
+    Access, Assign, Computed, Expr, IndexVariable, Kernel, OutputStructure, Reading, Run, Statement, TensorId, TensorKind,
     simplify,
 };
 use crate::ir::ReduceOperator;
@@ -99,9 +99,15 @@ fn is_constant(kernel: &Kernel, variable: IndexVariable, statement: &Statement) 
 
 /// Whether a statement takes the least of values that never get smaller with an index.
 fn grows(kernel: &Kernel, variable: IndexVariable, statement: &Statement) -> bool {
-    let Statement::Assign(assign) = statement else { return false };
     let is_made_of = |other: IndexVariable| {
         other == variable || kernel.variables[other.0].value.is_some() && kernel.running(other).contains(&variable)
+    };
+    let assign = match statement {
+        Statement::Assign(assign) => assign,
+        Statement::Forall { variable: inner, run: Run::Serial | Run::Vector, body } => {
+            return kernel.variables[inner.0].share.is_none() && !is_made_of(*inner) && grows(kernel, variable, body);
+        }
+        _ => return false,
     };
     let target = assign.target.tensor;
     assign.operator == Some(ReduceOperator::Min)
@@ -109,20 +115,32 @@ fn grows(kernel: &Kernel, variable: IndexVariable, statement: &Statement) -> boo
         && is_in_place(kernel, target)
         && !assign.target.indices.iter().any(|&index| is_made_of(index))
         && !assign.value.accesses().iter().any(|access| access.tensor == target)
-        && is_growing(&assign.value, variable, &is_made_of)
+        && is_growing(kernel, &assign.value, variable, &is_made_of)
 }
 
-/// Whether a value is the index, or stays the same, or is one or the other by what stays the same.
-fn is_growing(value: &Expr, variable: IndexVariable, is_made_of: &dyn Fn(IndexVariable) -> bool) -> bool {
+/// Whether a value is the index or ascends with it, or stays the same, or is one or the other by what stays the same.
+fn is_growing(
+    kernel: &Kernel,
+    value: &Expr,
+    variable: IndexVariable,
+    is_made_of: &dyn Fn(IndexVariable) -> bool,
+) -> bool {
     match value {
-        Expr::Index(index, element) if *index == variable => element.bytes() >= 4,
+        Expr::Index(index, element) if ascends(kernel, variable, *index) => element.bytes() >= 4,
         Expr::Select(condition, yes, no) => {
             !occurs(condition, is_made_of)
-                && is_growing(yes, variable, is_made_of)
-                && is_growing(no, variable, is_made_of)
+                && is_growing(kernel, yes, variable, is_made_of)
+                && is_growing(kernel, no, variable, is_made_of)
         }
         value => !occurs(value, is_made_of),
     }
+}
+
+/// Whether an index is a variable, or a positive multiple of it and others: `i * extent(j) + j`.
+fn ascends(kernel: &Kernel, variable: IndexVariable, index: IndexVariable) -> bool {
+    let Some(Computed::Index { index: value, .. }) = &kernel.variables[index.0].value else { return index == variable };
+    let factor = value.factor(&variable, &|one, other| kernel.alike(*one, *other));
+    factor.is_some_and(|(number, _)| number > 0)
 }
 
 /// Whether an index is a part of an expression.

@@ -16,7 +16,7 @@ impl<'a> Lowering<'a> {
         };
         let dimensions = dimensions.map(dimension_of).collect();
         let bounds = concrete.bounds.iter().map(|bound| ir::Bound {
-            dimension: dimension(bound.extent),
+            dimension: bound.extent.map(dimension),
             index: bound.index.map(&mut |&extent| dimension(extent)),
         });
         let bounds = bounds.collect();

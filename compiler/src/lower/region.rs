@@ -24,6 +24,16 @@ use crate::concrete::{Access, Assign, IndexVariable, Statement};
 use crate::ir::{self, BinaryOperator, Expr, Literal, ReduceOperator, Type};
 use crate::level;
 
+/// Whether an index is more than a number in what a statement computes: a loop's variable, or a part of where a tensor is read or
+/// written.
+fn is_place(statement: &Statement, index: IndexVariable) -> bool {
+    let mut is_place = false;
+    statement.for_each_loop(&mut |variable, _, _| is_place |= variable == index);
+    statement.for_each_read(&mut |access| is_place |= access.indices.contains(&index));
+    statement.for_each_assign(&mut |assign| is_place |= assign.target.indices.contains(&index));
+    is_place
+}
+
 impl Lowering<'_> {
     /// A loop that has a constant region: what is done there, and the loop over the other coordinates.
     pub(super) fn constant_region<'s>(&self, loops: &Loop<'s>) -> Option<(Statement, Loop<'s>)> {
@@ -41,8 +51,7 @@ impl Lowering<'_> {
             let format = self.storage(access.tensor, *depth).format;
             format.ordered() && !level::is_sequential(format)
         };
-        let takes = !loops.operands.is_empty()
-            && loops.operands.iter().all(is_ordered)
+        let takes = loops.operands.iter().all(is_ordered)
             && self.takes_regions(loops)
             && !self.probes_all(&loops.operands, &lattice);
         takes.then(|| (region.clone(), Loop { lattice, everywhere: false, ..loops.clone() }))
@@ -59,22 +68,29 @@ impl Lowering<'_> {
     /// ```
     pub(super) fn around_gap(&mut self, region: &Statement, mut loops: Loop, out: &mut Vec<ir::Statement>) {
         let extent = self.size(self.concrete.variables[loops.variable.0].extent);
-        let gap = self.fresh("gap", Type::Index, true);
-        out.push(ir::Statement::Let(gap, Expr::Index(0)));
-        loops.gap = Some(gap);
-        self.loops(&loops, None, out);
         let name = self.concrete.variable(loops.variable);
-        out.push(ir::Statement::Comment(format!("the first other {name}")));
+        let (first, comment) = if loops.operands.is_empty() {
+            (Expr::Index(0), format!("the first {name}"))
+        } else {
+            let gap = self.fresh("gap", Type::Index, true);
+            out.push(ir::Statement::Let(gap, Expr::Index(0)));
+            loops.gap = Some(gap);
+            self.loops(&loops, None, out);
+            (Expr::Variable(gap), format!("the first other {name}"))
+        };
+        out.push(ir::Statement::Comment(comment));
         let mut body = Vec::new();
-        let scope = loops.scope.at(loops.variable, Expr::Variable(gap));
+        let scope = loops.scope.at(loops.variable, first.clone());
         self.statement(region, &scope, &mut body);
-        out.push(ir::Statement::If(vec![(Expr::Variable(gap).less(extent), body)], Vec::new()));
+        out.push(ir::Statement::If(vec![(first.less(extent), body)], Vec::new()));
     }
 
     /// Whether a loop may leave out coordinates, and do what is to be done there behind it.
     fn takes_regions(&self, loops: &Loop) -> bool {
         let is_computed_from = |other: &IndexVariable| {
-            self.concrete.variables[other.0].value.is_some() && self.concrete.running(*other).contains(&loops.variable)
+            self.concrete.variables[other.0].value.is_some()
+                && self.concrete.running(*other).contains(&loops.variable)
+                && is_place(loops.body, *other)
         };
         !(loops.vector
             || !loops.scope.kept.is_empty()

@@ -124,9 +124,11 @@ pub(super) fn bounds(notation: &notation::Kernel, variables: &[Variable]) -> Vec
         let is_index = |access: &Access| access.indices.contains(&IndexVariable(id));
         let mut is_used = false;
         for_each_access(notation, &mut |access| is_used |= is_index(access));
-        if let Some(Computed::Index { index: value, .. }) = variable.value.as_ref().filter(|_| is_used) {
+        let Some(Computed::Index { index: value, .. }) = &variable.value else { continue };
+        // What has no extents for factors is no larger than indices are.
+        if is_used || !value.extents().is_empty() {
             let index = value.map(&mut |made_of: &IndexVariable| variables[made_of.0].extent);
-            bounds.push(Bound { extent: variable.extent, index });
+            bounds.push(Bound { extent: is_used.then_some(variable.extent), index });
         }
     }
     bounds

@@ -68,9 +68,11 @@ fn places() -> Topic {
     let summary = "the least index of a greatest or least value";
     let text = "`argmax(j)(…)` is the least `j` for which the value is `max(j)(…)`, and `argmin(j)(…)` that of `min(j)(…)`: a number of \
 the type that is asked for there, of `i64` in a temporary. Missing entries count as they do for `max`. NaN is no greatest value; where there is none, \
-the index is the largest number of its type. They are over one index.
+the index is the largest number of its type. Places of several indices are numbered in rows, in the order in which the indices are named: \
+`argmax(i, j)(…)` is the least `i * extent(j) + j`.
 
     fn nearest(D: csr fill inf) -> y: i64 dense { y(i) = argmin(j)(D(i, j)); }
+    fn greatest(A: csr) -> n: i64 { n = argmax(i, j)(A(i, j)); }
 ";
     let text = text.to_owned();
     Topic { kind: Kind::Reduction, name: "argmax".to_owned(), others: &["argmin"], summary: summary.to_owned(), text }

@@ -15,9 +15,9 @@ type Sizes<'a> = &'a [Option<usize>];
 /// What a bound says of the size of a dimension, by its place.
 type Rule = fn(&Bound, usize, Sizes) -> Option<usize>;
 
-/// A computed index over dimensions, and the dimension that it must lie below.
+/// A computed index over dimensions, and the dimension that it must lie below, if it indexes one.
 pub(super) struct Bound {
-    pub(super) dimension: usize,
+    pub(super) dimension: Option<usize>,
     index: IndexExpr<usize>,
 }
 
@@ -31,7 +31,7 @@ impl Bound {
 /// The bounds of a kernel of the loop IR.
 pub(super) fn of_kernel(kernel: &ir::Kernel) -> Vec<Bound> {
     let place = |bound: &ir::Bound| Bound {
-        dimension: bound.dimension.index(),
+        dimension: bound.dimension.map(|dimension| dimension.index()),
         index: bound.index.map(&mut |dimension| dimension.index()),
     };
     kernel.bounds.iter().map(place).collect()
@@ -50,7 +50,7 @@ pub(super) fn infer(bounds: &[Bound], sizes: &mut [Option<usize>]) {
     let rules: [(Rule, bool, bool); 3] = [(largest, true, false), (end, false, true), (end, false, false)];
     for (rule, is_upper, waits) in rules {
         while let Some((place, size)) = (0..sizes.len()).filter(|&place| sizes[place].is_none()).find_map(|place| {
-            let mut own = bounds.iter().filter(|bound| bound.dimension == place);
+            let mut own = bounds.iter().filter(|bound| bound.dimension == Some(place));
             if waits && own.any(|bound| rule(bound, place, sizes).is_none()) {
                 return None;
             }
@@ -65,7 +65,7 @@ pub(super) fn infer(bounds: &[Bound], sizes: &mut [Option<usize>]) {
 
 /// The largest size of `unknown` that keeps a bound, where all else in it is known.
 fn largest(bound: &Bound, unknown: usize, sizes: Sizes) -> Option<usize> {
-    let limit = i128::try_from(sizes[bound.dimension]?).ok()?;
+    let limit = i128::try_from(sizes[bound.dimension?]?).ok()?;
     let index = bound.with_extents(sizes);
     if !index.extents().is_empty() {
         return searched(&index, limit, unknown, sizes);
@@ -123,7 +123,7 @@ fn undivided(index: &IndexExpr<usize>, limit: i128) -> (&IndexExpr<usize>, i128)
 
 /// One more than the greatest index into the mode `unknown`, where the sizes it depends on are known.
 pub(super) fn end(bound: &Bound, unknown: usize, sizes: Sizes) -> Option<usize> {
-    let is_own = bound.dimension == unknown;
+    let is_own = bound.dimension == Some(unknown);
     let (_, greatest) = is_own.then(|| index_range(bound, sizes)).flatten()?;
     let is_empty = bound.index.variables().iter().any(|dimension| sizes[*dimension] == Some(0));
     Some(if is_empty { 0 } else { size(greatest.saturating_add(1)) })
@@ -146,8 +146,9 @@ pub(super) fn check<'a>(
             let sizes = sizes.map(|place| format!("`{}` has {}", dimension(place).0, extents[place])).collect();
             return Err(Error::IndexTooLarge { index: text(&bound.index, extents, dimension), sizes });
         }
+        let Some(dimension_of) = bound.dimension else { continue };
         let (least, greatest) = index_range(bound, &sizes).unwrap_or((0, 0));
-        let extent = extents[bound.dimension];
+        let extent = extents[dimension_of];
         // Where there is nothing to do, no index is used, but a part of it may be computed.
         let is_used = bound.index.variables().iter().all(|&dimension| extents[dimension] > 0);
         if least < 0 || (is_used && greatest >= extent as i128) {
@@ -246,6 +247,15 @@ mod tests {
     fn a_mode_that_nothing_else_sizes_holds_every_index() {
         assert_eq!(sizes("bound d2 d0 + d1", &[Some(3), Some(4), None]).0[2], Some(6));
         assert_eq!(sizes("bound d1 3 * d0 + 1", &[Some(0), None]), (vec![Some(0), Some(0)], None));
+    }
+
+    #[test]
+    fn what_is_only_a_number_is_below_no_size() {
+        let number = "bound number d0 * extent(d1) + d1";
+        assert_eq!(sizes(number, &[Some(3), Some(2)]), (vec![Some(3), Some(2)], None));
+        assert_eq!(sizes(number, &[None, Some(2)]), (vec![None, Some(2)], None));
+        let error = sizes(number, &[Some(1 << 32), Some(1 << 31)]).1;
+        assert!(error.is_some_and(|error| error.contains("below 2^63") && error.contains("`n1` has")));
     }
 
     #[test]

@@ -131,7 +131,10 @@ impl Program {
             element if element.is_complex() => &["sum", "prod"],
             element if element.is_float() && is_long => &["sum", "min", "max", "max"],
             element if element.is_float() => &["sum", "min", "max", "max", "prod"],
-            _ if variables.len() == 1 => &["sum", "min", "max", "prod", "any", "all", "argmax", "argmin"],
+            // The number of a place must fit in the type.
+            _ if variables.iter().map(|&id| program.variables[id].1).product::<usize>() <= 127 => {
+                &["sum", "min", "max", "prod", "any", "all", "argmax", "argmin"]
+            }
             _ => &["sum", "min", "max", "prod", "any", "all"],
         };
         if random.chance(0.7) {

@@ -59,7 +59,8 @@ impl<'t> Parser<'t> {
 
     fn bound_declaration(&mut self) -> Result<()> {
         self.require("bound")?;
-        let dimension = DimensionId(self.id("d", "a dimension such as `d0`")?);
+        let is_number = self.accept("number")?;
+        let dimension = if is_number { None } else { Some(DimensionId(self.id("d", "a dimension such as `d0`")?)) };
         let (index, _) = self.index_sum()?;
         self.kernel.bounds.push(Bound { dimension, index });
         Ok(())

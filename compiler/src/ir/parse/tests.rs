@@ -211,7 +211,7 @@ impl Random {
                 Dimension { name: r.text(), written: r.text(), size: r.one(&[Size::Runtime, Size::Generic, constant]) }
             }),
             bounds: self.many(2, |r| Bound {
-                dimension: DimensionId(r.next() as u32),
+                dimension: (r.below(4) > 0).then_some(DimensionId(r.next() as u32)),
                 index: IndexExpr::binary(
                     IndexOperator::Add,
                     IndexExpr::Variable(DimensionId(r.next() as u32)),

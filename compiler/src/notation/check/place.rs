@@ -9,12 +9,13 @@
 //! So it means what `max` means of entries that are missing and of NaN, has the types, schedules and devices that `min` and `max` have,
 //! and is planned as they are. What is looked at must have the same bits in two loops: values of tensors, and one operation on such. A
 //! reduction of pairs would read operands once, but be an operator that no vector has lanes for, and no device atomics. `none`, where
-//! no value is the greatest one, is what `min` begins with.
+//! no value is the greatest one, is what `min` begins with. Places of several indices are numbered in rows, as a computed index
+//! is: `argmax(i, j)(A(i, j))` is the least `i * extent(j) + j`.
 
 use super::value::Values;
 use crate::diagnostics::{Diagnostic, Span, codes::notation as codes};
-use crate::ir::{ElementType, ReduceOperator};
-use crate::notation::{BinaryOperator, Expr};
+use crate::ir::{ElementType, IndexExpr, IndexOperator, ReduceOperator};
+use crate::notation::{BinaryOperator, Expr, IndexVariable};
 use crate::syntax::{self, Ident, PLACES};
 
 impl<'s> Values<'_, 's> {
@@ -30,44 +31,53 @@ impl<'s> Values<'_, 's> {
         let word = PLACES.iter().find(|(_, of)| *of == operator).map_or("argmax", |(word, _)| word);
         let kind = self.kind(body).unwrap_or(ElementType::F64);
         let extreme = self.reduction(operator, names, body, kind, span)?;
-        let [name] = names else {
-            self.found.push(of_several(word, names, span));
+        if names.is_empty() {
+            self.found.push(of_none(word, span));
             return None;
-        };
+        }
         let none = ReduceOperator::Min.identity(element).filter(|_| element != ElementType::Bool);
         let Some(none) = none else {
             self.found.push(no_number(word, element, span));
             return None;
         };
-        let variable = self.indices.bind(name);
+        let variables: Vec<IndexVariable> = names.iter().map(|name| self.indices.bind(name)).collect();
         let value = self.value(body, kind);
-        self.indices.unbind(1);
+        self.indices.unbind(names.len());
         let value = value?;
         if !value.is_exact(&|tensor| self.tensors[tensor.0].element.computed()) {
-            self.found.push(rounded(word, name, body));
+            self.found.push(rounded(word, names, body));
             return None;
         }
         let is_there = Expr::Binary(BinaryOperator::Equal, Box::new(value), Box::new(extreme));
-        let here = Expr::Index(variable, element);
+        let here = Expr::Index(self.number_of(names, &variables, span)?, element);
         let chosen = Expr::Select(Box::new(is_there), Box::new(here), Box::new(Expr::Literal(none)));
-        Some(Expr::Reduce(ReduceOperator::Min, vec![variable], Box::new(chosen)))
+        Some(Expr::Reduce(ReduceOperator::Min, variables, Box::new(chosen)))
+    }
+
+    /// The variable that numbers the places of several indices in rows, the last index fastest.
+    fn number_of(&mut self, names: &[Ident], variables: &[IndexVariable], span: Span) -> Option<IndexVariable> {
+        let (first, others) = variables.split_first()?;
+        let mut number = IndexExpr::Variable(*first);
+        for (name, variable) in names[1..].iter().zip(others) {
+            let counted = self.indices.of_index(name);
+            let extent = IndexExpr::Extent(self.indices.extent(counted));
+            let before = IndexExpr::binary(IndexOperator::Multiply, number, extent);
+            number = IndexExpr::binary(IndexOperator::Add, before, IndexExpr::Variable(*variable));
+        }
+        Some(if others.is_empty() { *first } else { self.indices.computed(number, span) })
     }
 }
 
-fn of_several(word: &str, names: &[Ident], span: Span) -> Diagnostic {
-    let message = format!("`{word}` is over one index");
-    let problem = Diagnostic::new(codes::REDUCTION_VARIABLE, span, message).label("an index of several has no number");
-    match names {
-        [first, second] => problem.help(format!(
-            "find the value first, then the least `select(… == value, {first} * extent({second}) + {second}, …)`, as places are \
-             numbered in rows"
-        )),
-        _ => problem.help(format!("name one index, as in `{word}(j)(A(i, j))`")),
-    }
+fn of_none(word: &str, span: Span) -> Diagnostic {
+    let message = format!("`{word}` is over no index");
+    let problem = Diagnostic::new(codes::REDUCTION_VARIABLE, span, message).label("there is nothing to number");
+    problem.help(format!("name the indices, as in `{word}(j)(A(i, j))`"))
 }
 
 /// The values are computed twice, and may be rounded differently.
-fn rounded(word: &str, name: &Ident, body: &syntax::Expr) -> Diagnostic {
+fn rounded(word: &str, names: &[Ident], body: &syntax::Expr) -> Diagnostic {
+    let names: Vec<&str> = names.iter().map(|name| name.name.as_str()).collect();
+    let name = names.join(", ");
     let message = format!("`{word}` of what is rounded in steps");
     let problem = Diagnostic::new(codes::UNDEFINED_FOR_TYPE, body.span, message);
     problem.label("of which no two loops need have the same bits").help(format!(

@@ -18,8 +18,11 @@ impl<'s> Values<'_, 's> {
         span: Span,
     ) -> Option<Expr> {
         self.check_operator(operator, name(operator), element, span);
-        names.iter().for_each(|name| self.check_binding(name));
-        let variables: Vec<_> = names.iter().map(|name| self.indices.bind(name)).collect();
+        let bind = |name| {
+            self.check_binding(name);
+            self.indices.bind(name)
+        };
+        let variables: Vec<_> = names.iter().map(bind).collect();
         self.reduced.extend(names);
         let inside = self.reduced.len();
         let body = self.value(body, element);
@@ -27,7 +30,8 @@ impl<'s> Values<'_, 's> {
         let body = body?;
         let accesses = body.accesses();
         for (name, variable) in names.iter().zip(&variables) {
-            let hidden = self.reduced[inside..].iter().any(|inner| inner.name == name.name);
+            let is_again = names.iter().filter(|other| other.name == name.name).count() > 1;
+            let hidden = is_again || self.reduced[inside..].iter().any(|inner| inner.name == name.name);
             let indexes = |access: &&crate::notation::Access| self.indices.running(&access.indices).contains(variable);
             if !hidden && !accesses.iter().any(indexes) {
                 self.found.push(
