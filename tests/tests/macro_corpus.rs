@@ -244,6 +244,7 @@ cases! {
     maps_add_alto "cases/maps/add_alto.ti" [X, Z, c] add(&X, &Z, &c);
     maps_add_blocked_and_plain "cases/maps/add_blocked_and_plain.ti" [A, B] add(&A, &B);
     maps_alto_and_csf "cases/maps/alto_and_csf.ti" [X, Z] multiply(&X, &Z);
+    maps_before_blocks "cases/maps/before_blocks.ti" [X, c, G] before(&X, &c, &G);
     maps_blocked_mask "cases/maps/blocked_mask.ti" [M, A, B] sddmm(&M, &A, &B);
     maps_columns_of_common_entries "cases/maps/columns_of_common_entries.ti" [A, B] columns(&A, &B);
     maps_inner_product_linear "cases/maps/inner_product_linear.ti" [X, Z, W] inner(&X, &Z, &W);
@@ -599,6 +600,7 @@ cases! {
     regions_sparse_result "cases/regions/sparse_result.ti" [A, x] result(&A, &x);
     regions_stored "cases/regions/stored.ti" [A] stored(&A);
     regions_sums_of_a_fill "cases/regions/sums_of_a_fill.ti" [A] filled(&A);
+    regions_sums_of_no_times_infinity "cases/regions/sums_of_no_times_infinity.ti" [A, B, b, Z] full(&A, &B, &b, &Z);
     regions_sums_with_outer_terms "cases/regions/sums_with_outer_terms.ti" [A, b] shifted(&A, &b);
     regions_sums_with_outer_terms_by_columns "cases/regions/sums_with_outer_terms_by_columns.ti" [A, b] shifted(&A, &b);
     regions_truth "cases/regions/truth.ti" [A, x] truth(&A, &x);

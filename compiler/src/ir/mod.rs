@@ -465,6 +465,14 @@ impl Literal {
         }
     }
 
+    /// Whether it is neither an infinity nor NaN.
+    pub fn is_finite(self) -> bool {
+        match self {
+            Literal::Float(_, value) => value.is_finite(),
+            Literal::Integer(..) => true,
+        }
+    }
+
     /// Whether it is one or `true`.
     pub fn is_one(self) -> bool {
         match self {

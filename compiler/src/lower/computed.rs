@@ -251,7 +251,7 @@ impl Lowering<'_> {
         };
         if let Some(point) = point {
             let parents = Parents { begin: here.clone(), end: run_end.clone() };
-            let guard = self.guards(loops.variable, &scope);
+            let guard = self.guards(loops, &scope);
             let mut entry = Vec::new();
             let mut assembly = self.assembly(loops.body, loops.variable);
             if let Some(assembly) = &mut assembly {

@@ -422,7 +422,7 @@ impl Lowering<'_> {
             let (access, depth) = &loops.operands[operand];
             scope.walk(access, *depth, parents);
         }
-        if let Some(condition) = self.guards(loops.variable, &scope) {
+        if let Some(condition) = self.guards(loops, &scope) {
             let mut inside = Vec::new();
             self.bind_modes(loops.variable, &mut scope, &mut inside);
             self.statement(statement, &scope, &mut inside);

@@ -120,16 +120,28 @@ impl Lowering<'_> {
         }
     }
 
-    /// The variables that are known once `variable` is, and may lie outside of their tensors.
-    fn unguarded(&self, variable: IndexVariable, scope: &Scope) -> Vec<IndexVariable> {
+    /// The variables that are known once the loop's is, and may lie outside of their tensors.
+    fn unguarded(&self, loops: &Loop, scope: &Scope) -> Vec<IndexVariable> {
+        let reads = |tensor: TensorId| {
+            let mut reads = false;
+            loops.body.for_each_read(&mut |access| reads |= access.tensor == tensor);
+            loops.body.for_each_assign(&mut |assign| reads |= assign.target.tensor == tensor);
+            reads
+        };
         let ids = (0..self.concrete.variables.len()).map(IndexVariable);
-        ids.filter(|id| match &self.concrete.variables[id.0].value {
-            Some(Computed::Mode { guarded: true, .. } | Computed::Index { guarded: true, .. }) => {
-                let used = self.concrete.running(*id);
-                let is_known = |used: &IndexVariable| *used == variable || scope.coordinates.contains_key(used);
-                !scope.inside.contains(id) && used.contains(&variable) && used.iter().all(is_known)
-            }
-            _ => false,
+        ids.filter(|id| {
+            let is_guarded = match &self.concrete.variables[id.0].value {
+                // What is made before the entries are walked counts over all that is between them.
+                Some(Computed::Mode { guarded, tensor, .. }) => *guarded || !reads(*tensor),
+                Some(Computed::Index { guarded, .. }) => *guarded,
+                _ => false,
+            };
+            let used = self.concrete.running(*id);
+            let is_known = |used: &IndexVariable| *used == loops.variable || scope.coordinates.contains_key(used);
+            is_guarded
+                && !scope.inside.contains(id)
+                && used.contains(&loops.variable)
+                && used.iter().all(is_known)
         })
         .collect()
     }
@@ -148,9 +160,9 @@ impl Lowering<'_> {
         }
     }
 
-    /// What must hold for all variables that are known once `variable` is to lie inside of their tensors.
-    pub(super) fn guards(&self, variable: IndexVariable, scope: &Scope) -> Option<Expr> {
-        let conditions = self.unguarded(variable, scope).into_iter().map(|guarded| {
+    /// What must hold for all variables that are known once the loop's is to lie inside of their tensors.
+    pub(super) fn guards(&self, loops: &Loop, scope: &Scope) -> Option<Expr> {
+        let conditions = self.unguarded(loops, scope).into_iter().map(|guarded| {
             let extent = self.size(self.concrete.variables[guarded.0].extent);
             match self.parts(guarded, scope) {
                 (index, None) => index.less(extent),
@@ -165,7 +177,7 @@ impl Lowering<'_> {
 
     /// The part of a loop's range whose values keep what they make known inside.
     pub(super) fn tight_range(&self, loops: &Loop, end: &Expr) -> Option<TightRange> {
-        let guarded = self.unguarded(loops.variable, loops.scope);
+        let guarded = self.unguarded(loops, loops.scope);
         let ranges: Vec<(Expr, Expr, Option<Expr>)> =
             guarded.iter().map(|&guarded| self.range_inside(guarded, loops, end)).collect::<Option<_>>()?;
         let conditions = ranges.iter().filter_map(|(.., condition)| condition.clone());

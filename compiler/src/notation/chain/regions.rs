@@ -153,18 +153,20 @@ impl Region {
             let stored = temporary(kernel, &statement.target, "stored", index, index.zero());
             let counted = Expr::Select(support(), number(1.0), number(0.0));
             made.push(assigned(&stored, reduce(ReduceOperator::Add, counted)));
-            let (stored, all) = (Expr::Access(stored), reduce(ReduceOperator::Add, *number(1.0)));
-            let all = with_own_variables(kernel, all);
-            match self.operator {
+            let all = with_own_variables(kernel, reduce(ReduceOperator::Add, *number(1.0)));
+            let is_less = both(BinaryOperator::Less, Expr::Access(stored.clone()), all.clone());
+            let absent = match self.operator {
                 ReduceOperator::Add => {
-                    let absent = Expr::Binary(BinaryOperator::Subtract, Box::new(all), Box::new(stored));
-                    let absent = Box::new(Expr::Cast(element, Box::new(absent)));
-                    Expr::Binary(BinaryOperator::Multiply, constant(), absent)
+                    let absent = both(BinaryOperator::Subtract, all, Expr::Access(stored));
+                    both(BinaryOperator::Multiply, self.constant.clone(), Expr::Cast(element, Box::new(absent)))
                 }
-                _ => {
-                    let is_less = Expr::Binary(BinaryOperator::Less, Box::new(stored), Box::new(all));
-                    Expr::Select(Box::new(is_less), constant(), identity())
-                }
+                _ => self.constant.clone(),
+            };
+            // No times what is not finite is no number.
+            let is_finite = !element.is_rounded() || literal(&self.constant).is_some_and(Literal::is_finite);
+            match self.operator == ReduceOperator::Add && is_finite {
+                true => absent,
+                false => Expr::Select(Box::new(is_less), Box::new(absent), identity()),
             }
         };
         statement.value = combine::combine(self.operator, element, Expr::Access(part), rest);
