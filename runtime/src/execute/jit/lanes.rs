@@ -182,6 +182,7 @@ fn see(
             for node in node.alternatives().collect::<Vec<&Parallel>>() {
                 others.extend(node.sharing.iter().map(|(array, _)| *array));
                 others.extend(node.aligned);
+                others.extend(from_outside(&node.body));
             }
         }
         _ => {}
@@ -189,6 +190,23 @@ fn see(
     for block in statement.blocks() {
         block.iter().for_each(|inner| see(kernel, ordered, inner, lengths, others));
     }
+}
+
+/// The arrays that a chunk has from outside of its loop, by their places in memory.
+fn from_outside(body: &[Statement]) -> Vec<ArrayId> {
+    let (mut used, mut made) = (BTreeSet::new(), BTreeSet::new());
+    body.iter().for_each(|statement| {
+        statement.for_each(&mut |inner| {
+            if let Statement::Allocate { array, .. } = inner {
+                made.insert(*array);
+            }
+            used.extend(inner.written_array());
+            inner.for_each_expr(&mut |expr| {
+                expr.for_each(&mut |part| part.for_each_array(&mut |array| _ = used.insert(array)));
+            });
+        });
+    });
+    used.difference(&made).copied().collect()
 }
 
 /// The type of so many elements at a time.
