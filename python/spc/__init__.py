@@ -28,6 +28,11 @@ from ._tensor import Tensor, read, tensor, write
 
 __version__ = _native.__version__
 
+# Native code of common kernels, where the package was built with some: for machines without a Rust compiler.
+_catalogue = _os.path.join(_os.path.dirname(__file__), "spc.catalogue")
+if _os.path.exists(_catalogue):
+    _native._set_catalogue(_catalogue)
+
 if hasattr(_os, "register_at_fork"):
     _os.register_at_fork(after_in_child=_native._after_fork)
 

@@ -16,7 +16,7 @@ from ._tensor import Tensor
 
 
 class InterpreterWarning(RuntimeWarning):
-    """Kernels run in the interpreter, as there is no Rust compiler."""
+    """Kernels run in the interpreter: there is no Rust compiler, and no machine code can be made."""
 
 
 _told = False
@@ -192,8 +192,25 @@ class Kernel:
 
     @property
     def backend(self) -> str:
-        """What runs the kernel: ``native`` or ``interpreter``."""
+        """What runs the kernel: ``native``, ``jit`` or ``interpreter``."""
         return self._any().backend
+
+    @property
+    def tier(self) -> str:
+        """How the kernel of the last call runs: ``cached`` or ``rustc`` as native code of the Rust compiler, ``catalogue`` as native code
+        that came with the package, ``jit`` as machine code made at once, or ``interpreter``; :attr:`tier_reason` says why."""
+        return self._any().tier
+
+    @property
+    def tier_reason(self) -> str:
+        """Why it runs in that way."""
+        return self._any().tier_reason
+
+    def settle(self) -> Kernel:
+        """Waits for the Rust compiler where it is at work in the background, so that later calls run what it makes."""
+        for made in list(self._compiled.values()):
+            made.settle()
+        return self
 
     def __repr__(self) -> str:
         return f"<spc.Kernel {self._text.strip()!r}>"
@@ -230,8 +247,10 @@ def kernel(text: str, *, dimensions: dict[str, int] | None = None, backend: str 
     :param formats: of an assignment, the format of each tensor by name, ``A="csr"``, ``y="f32 dense"``. An input without one is taken in the
         format that it has; a result without one is dense.
     :param dimensions: extents of indices that no input has.
-    :param backend: ``"native"`` or ``"interpreter"``.
-    :param deterministic: the same bits on any number of threads.
+    :param backend: ``"native"`` waits for the Rust compiler, ``"jit"`` makes machine code at once, ``"interpreter"`` makes none. Without it
+        a kernel that was not compiled before begins as machine code, and later calls run what the Rust compiler makes in the background.
+        The two may differ by rounding.
+    :param deterministic: the same bits on any number of threads and in each call; the first call waits for the Rust compiler.
     """
     return Kernel(text, formats, dimensions=dimensions, backend=backend, deterministic=deterministic)
 

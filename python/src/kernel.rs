@@ -19,6 +19,7 @@ use spc_compiler::syntax::einsum::{Einsum, Operand};
 use spc_compiler::{pass, remark};
 use std::fmt::Write;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -32,6 +33,12 @@ pub(crate) fn _einsum(text: &str, orders: Vec<Option<usize>>) -> PyResult<(Strin
     let refused = |found: Diagnostics| errors::text(format!("\n{}", render(text, "<einsum>", &found.into_sorted(), false)));
     let statement = statement.map_err(refused)?;
     Ok((statement.to_string(), statement.target.name.name.clone(), notation::read_by(&statement)))
+}
+
+/// Where native code of common kernels is, for machines without a Rust compiler.
+#[pyfunction]
+pub(crate) fn _set_catalogue(path: PathBuf) {
+    execute::catalogue::set_path(path);
 }
 
 /// A call on inputs of fewer bytes is over before somebody could interrupt it.
@@ -131,11 +138,14 @@ impl Kernel {
             builder = builder.deterministic();
         }
         builder = match backend {
-            None => builder,
+            // Machine code and native code may round in different ways.
+            None if deterministic => builder,
+            None => builder.background(),
             Some("native") => builder.backend(Backend::Native),
+            Some("jit") => builder.backend(Backend::Jit),
             Some("interpreter") => builder.backend(Backend::Interpreter),
             Some(other) => {
-                let message = format!("backend={other:?}: say 'native' or 'interpreter', or nothing");
+                let message = format!("backend={other:?}: say 'native', 'jit' or 'interpreter', or nothing");
                 return Err(PyValueError::new_err(message));
             }
         };
@@ -148,7 +158,7 @@ impl Kernel {
         let arguments = inputs.iter().map(|input| Argument::of(&input)).collect::<PyResult<Vec<_>>>()?;
         let kernel = self.kernel.clone();
         let is_short =
-            self.kernel.backend() == Backend::Native && arguments.iter().map(Argument::bytes).sum::<usize>() < SHORT;
+            self.kernel.backend() != Backend::Interpreter && arguments.iter().map(Argument::bytes).sum::<usize>() < SHORT;
         let call = move || {
             threads::within(|| {
                 let inputs: Vec<&dyn Input> = arguments.iter().map(Argument::input).collect();
@@ -227,7 +237,7 @@ impl Kernel {
         self.kernel.results().map(str::to_owned).collect()
     }
 
-    /// What runs it: `native` or `interpreter`.
+    /// What runs it: `native`, `jit` or `interpreter`.
     #[getter]
     fn backend(&self) -> &'static str {
         self.kernel.backend().name()
@@ -237,6 +247,23 @@ impl Kernel {
     #[getter]
     fn fallback(&self) -> Option<String> {
         self.kernel.fallback().map(ToString::to_string)
+    }
+
+    /// In which of the ways it runs: `cached`, `rustc`, `catalogue`, `jit` or `interpreter`.
+    #[getter]
+    fn tier(&self) -> &'static str {
+        self.kernel.tier().name()
+    }
+
+    /// Why in that one.
+    #[getter]
+    fn tier_reason(&self) -> String {
+        self.kernel.tier_reason()
+    }
+
+    /// Waits for the Rust compiler where it is at work in the background.
+    fn settle(&self, py: Python<'_>) {
+        py.detach(|| self.kernel.settle());
     }
 
     /// Whether its native code had been compiled before.

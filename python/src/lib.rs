@@ -28,6 +28,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tensor::Array>()?;
     module.add_class::<kernel::Kernel>()?;
     module.add_function(wrap_pyfunction!(kernel::_einsum, module)?)?;
+    module.add_function(wrap_pyfunction!(kernel::_set_catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(tensor::_format, module)?)?;
     module.add_function(wrap_pyfunction!(threads::set_threads, module)?)?;
     module.add_function(wrap_pyfunction!(threads::get_threads, module)?)?;

@@ -6,7 +6,8 @@
 //! ```
 //!
 //! A call that has begun ends as what it began as. When the last copy of the kernels is dropped, the compiler is stopped and its thread is
-//! waited for.
+//! waited for. One compiler is at work at a time, in the order in which kernels were made, so that a program that makes many has the other
+//! processors for itself. In a process that was forked from one with a compiler at work there is none: kernels stay machine code there.
 
 use super::call::Call;
 use super::error::Error;
@@ -15,7 +16,9 @@ use super::native::{NativeError, NativeKernel, cancellable};
 use super::tier::Tier;
 use spc_compiler::ir::{Kernel, Verified};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::collections::VecDeque;
+use std::process;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -27,6 +30,8 @@ pub(super) struct Background {
     compiled: Arc<Compiled>,
     is_cancelled: Arc<AtomicBool>,
     worker: Mutex<Option<JoinHandle<()>>>,
+    /// The process that has the thread.
+    process: u32,
 }
 
 impl Background {
@@ -34,15 +39,22 @@ impl Background {
     pub(super) fn begin(kernels: Vec<(Verified<Kernel>, String)>) -> Option<Arc<Background>> {
         let (compiled, is_cancelled) = (Arc::new(Compiled::new()), Arc::new(AtomicBool::new(false)));
         let (to, cancelled) = (Arc::clone(&compiled), Arc::clone(&is_cancelled));
+        let turn = Turn::ask();
         let work = move || {
+            let Some(_turn) = turn.come(&cancelled) else { return };
             let named: Vec<(&str, &Kernel)> = kernels.iter().map(|(kernel, text)| (text.as_str(), &**kernel)).collect();
             _ = to.set(cancellable(cancelled, || NativeKernel::compile_all(&named)));
         };
         let worker = thread::Builder::new().name("spc compiler".to_owned()).spawn(work).ok()?;
-        Some(Arc::new(Background { compiled, is_cancelled, worker: Mutex::new(Some(worker)) }))
+        let worker = Mutex::new(Some(worker));
+        Some(Arc::new(Background { compiled, is_cancelled, worker, process: process::id() }))
     }
 
     fn wait(&self) {
+        // A thread of another process would be waited for forever.
+        if self.process != process::id() {
+            return;
+        }
         let worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner).take();
         // What it panicked with it has said.
         _ = worker.map(JoinHandle::join);
@@ -52,7 +64,59 @@ impl Background {
 impl Drop for Background {
     fn drop(&mut self) {
         self.is_cancelled.store(true, Ordering::Relaxed);
+        if self.process == process::id() {
+            // Held so that nobody looks at the flag and sleeps behind it.
+            let waiting = waiting();
+            CHANGED.notify_all();
+            drop(waiting);
+        }
         self.wait();
+    }
+}
+
+/// Those of a process who want to run a compiler: the first one does.
+struct Waiting {
+    process: u32,
+    turns: VecDeque<Arc<()>>,
+}
+
+static WAITING: Mutex<Waiting> = Mutex::new(Waiting { process: 0, turns: VecDeque::new() });
+static CHANGED: Condvar = Condvar::new();
+
+fn waiting() -> MutexGuard<'static, Waiting> {
+    let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
+    if waiting.process != process::id() {
+        // Threads of the process that this one was forked from are not here.
+        *waiting = Waiting { process: process::id(), turns: VecDeque::new() };
+    }
+    waiting
+}
+
+/// A turn to run a compiler. When it is dropped, the next one's has come.
+struct Turn(Arc<()>);
+
+impl Turn {
+    fn ask() -> Turn {
+        let turn = Arc::new(());
+        waiting().turns.push_back(Arc::clone(&turn));
+        Turn(turn)
+    }
+
+    /// Waits until it has come, or nobody wants it any more.
+    fn come(self, is_cancelled: &AtomicBool) -> Option<Turn> {
+        let is_later = |waiting: &mut Waiting| {
+            let is_first = waiting.turns.front().is_some_and(|first| Arc::ptr_eq(first, &self.0));
+            !is_first && !is_cancelled.load(Ordering::Relaxed)
+        };
+        drop(CHANGED.wait_while(waiting(), is_later).unwrap_or_else(PoisonError::into_inner));
+        if is_cancelled.load(Ordering::Relaxed) { None } else { Some(self) }
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        waiting().turns.retain(|other| !Arc::ptr_eq(other, &self.0));
+        CHANGED.notify_all();
     }
 }
 
