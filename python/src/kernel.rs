@@ -19,6 +19,7 @@ use spc_compiler::syntax::einsum::{Einsum, Operand};
 use spc_compiler::{pass, remark};
 use std::fmt::Write;
 use std::ops::Range;
+use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -313,21 +314,18 @@ impl Kernel {
 /// Runs a call elsewhere and looks for signals meanwhile: after Ctrl-C its results are dropped when they come.
 fn interruptible<R: Send + 'static>(py: Python<'_>, call: impl FnOnce() -> R + Send + 'static) -> PyResult<R> {
     let (sender, receiver) = mpsc::channel();
-    let thread = std::thread::Builder::new().name("spc kernel".to_owned()).spawn(move || {
-        _ = sender.send(call());
-    });
-    let thread = thread.map_err(errors::file)?;
+    threads::begin(move || _ = sender.send(panic::catch_unwind(AssertUnwindSafe(call))));
     // A receiver is for one thread at a time, which a lock vouches for.
     let receiver = Mutex::new(receiver);
     loop {
         let received = py.detach(|| receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(PATIENCE));
         match received {
-            Ok(result) => return Ok(result),
+            Ok(Ok(result)) => return Ok(result),
+            Ok(Err(panicked)) => panic::resume_unwind(panicked),
             Err(RecvTimeoutError::Timeout) => py.check_signals()?,
-            Err(RecvTimeoutError::Disconnected) => match thread.join() {
-                Ok(()) => return Err(errors::SpcError::new_err("the call ended without a result")),
-                Err(panic) => std::panic::resume_unwind(panic),
-            },
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(errors::SpcError::new_err("the call ended without a result"));
+            }
         }
     }
 }

@@ -29,6 +29,15 @@ pub(crate) fn within<R: Send>(body: impl FnOnce() -> R + Send) -> R {
     }
 }
 
+/// Begins something on one of the threads for kernels. It must not panic.
+pub(crate) fn begin(body: impl FnOnce() + Send + 'static) {
+    USED.store(true, Ordering::Relaxed);
+    match pool() {
+        Some(pool) => pool.spawn(body),
+        None => rayon::spawn(body),
+    }
+}
+
 fn new(count: usize) -> PyResult<Arc<ThreadPool>> {
     let count = count.min(spc::parallel::most_threads());
     ThreadPoolBuilder::new()

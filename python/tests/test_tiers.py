@@ -57,6 +57,18 @@ print("fine")
     assert run(tmp_path, code, **NO_COMPILER) == ["fine"]
 
 
+@pytest.mark.skipif("SPC_TEST_CATALOGUE" not in os.environ, reason="SPC_TEST_CATALOGUE names no catalogue with y(i) = A(i, j) * x(j)")
+def test_kernels_of_a_catalogue_are_native(tmp_path):
+    code = f"""
+spc._native._set_catalogue({os.environ.get("SPC_TEST_CATALOGUE")!r})
+g = spc.kernel("z(p) = M(p,q) * w(q)")
+assert np.allclose(g(A, x), A @ x)
+check()
+print(g.tier, g.backend, f.tier)
+"""
+    assert run(tmp_path, code, **NO_COMPILER) == ["catalogue", "native", "jit"]
+
+
 @pytest.mark.skipif(not HAS_RUSTC, reason="there is no Rust compiler")
 def test_a_kernel_begins_as_machine_code_and_goes_on_as_native_code(tmp_path):
     code = "check(); first = f.tier; f.settle(); check(); print(first, f.tier)"
