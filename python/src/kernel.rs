@@ -31,7 +31,8 @@ use std::time::Duration;
 pub(crate) fn _einsum(text: &str, orders: Vec<Option<usize>>) -> PyResult<(String, String, Vec<(String, usize)>)> {
     let known: Vec<Operand> = orders.into_iter().map(|order| Operand { name: None, order }).collect();
     let statement = Einsum::parse(text).and_then(|string| string.statement(&known));
-    let refused = |found: Diagnostics| errors::text(format!("\n{}", render(text, "<einsum>", &found.into_sorted(), false)));
+    let refused =
+        |found: Diagnostics| errors::text(format!("\n{}", render(text, "<einsum>", &found.into_sorted(), false)));
     let statement = statement.map_err(refused)?;
     Ok((statement.to_string(), statement.target.name.name.clone(), notation::read_by(&statement)))
 }
@@ -103,7 +104,7 @@ impl Argument {
         let Self::Tensor(tensor) = self else { return Vec::new() };
         let of_levels = tensor.levels().iter().flat_map(|level| [level.positions(), level.coordinates()]).flatten();
         let bytes = of_levels.map(|array| array.as_bytes()).chain([tensor.values().as_bytes()]);
-        bytes.map(|bytes| range(bytes)).collect()
+        bytes.map(range).collect()
     }
 }
 
@@ -158,8 +159,8 @@ impl Kernel {
     fn call(&self, py: Python<'_>, inputs: &Bound<'_, PyTuple>) -> PyResult<Vec<Storage>> {
         let arguments = inputs.iter().map(|input| Argument::of(&input)).collect::<PyResult<Vec<_>>>()?;
         let kernel = self.kernel.clone();
-        let is_short =
-            self.kernel.backend() != Backend::Interpreter && arguments.iter().map(Argument::bytes).sum::<usize>() < SHORT;
+        let is_short = self.kernel.backend() != Backend::Interpreter
+            && arguments.iter().map(Argument::bytes).sum::<usize>() < SHORT;
         let call = move || {
             threads::within(|| {
                 let inputs: Vec<&dyn Input> = arguments.iter().map(Argument::input).collect();

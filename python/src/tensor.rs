@@ -4,7 +4,9 @@ use crate::{borrow, errors, known, threads};
 use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use spc::tensor::{AnyTensor, Coordinates, Drawing, Duplicates, Element, ElementType, IndexArray, Indices, LevelArrays, pack};
+use spc::tensor::{
+    AnyTensor, Coordinates, Drawing, Duplicates, Element, ElementType, IndexArray, Indices, LevelArrays, pack,
+};
 use spc::with_element;
 use spc_compiler::diagnostics::render::render;
 use spc_compiler::format::Format;

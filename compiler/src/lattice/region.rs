@@ -14,8 +14,8 @@
 
 use super::{Lattice, Operands};
 use crate::concrete::{
-    Access, Assign, Computed, Expr, IndexVariable, Kernel, OutputStructure, Reading, Run, Statement, TensorId, TensorKind,
-    simplify,
+    Access, Assign, Computed, Expr, IndexVariable, Kernel, OutputStructure, Reading, Run, Statement, TensorId,
+    TensorKind, simplify,
 };
 use crate::ir::ReduceOperator;
 use crate::ir::constant::truth;

@@ -138,10 +138,7 @@ impl Lowering<'_> {
             };
             let used = self.concrete.running(*id);
             let is_known = |used: &IndexVariable| *used == loops.variable || scope.coordinates.contains_key(used);
-            is_guarded
-                && !scope.inside.contains(id)
-                && used.contains(&loops.variable)
-                && used.iter().all(is_known)
+            is_guarded && !scope.inside.contains(id) && used.contains(&loops.variable) && used.iter().all(is_known)
         })
         .collect()
     }

@@ -440,3 +440,18 @@ fn a_kernel_changes_when_its_native_code_is_there() {
     assert_eq!(kernel("x(i)").tier(), Tier::Cached);
     drop(kernel("x(i) * x(i)"));
 }
+
+#[test]
+fn one_compiler_is_at_work_at_a_time_in_order() {
+    let factor = f64::from(std::process::id());
+    let kernel = |number: usize| {
+        let text = format!("fn f(x: dense) -> s: f64 {{ s = sum(i)({factor:.1} * x(i) + {number}); }}");
+        crate::execute::Kernel::builder(text).background().compile().unwrap()
+    };
+    let mut kernels: Vec<_> = (1..6).map(kernel).collect();
+    // One that nobody wants any more is left out, whether its turn has come or not.
+    drop(kernels.remove(0));
+    drop(kernels.remove(2));
+    kernels[2].settle();
+    assert_eq!(kernels.iter().map(|kernel| kernel.tier()).collect::<Vec<_>>(), [Tier::Rustc; 3]);
+}
