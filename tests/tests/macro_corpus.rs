@@ -557,6 +557,7 @@ cases! {
     regressions_rows_of_two_products "cases/regressions/rows_of_two_products.ti" [B] kernel(&B);
     regressions_sum_over_the_middle "cases/regressions/sum_over_the_middle.ti" [B, C] kernel(&B, &C);
     regressions_sum_over_the_outer_level "cases/regressions/sum_over_the_outer_level.ti" [B] kernel(&B);
+    regressions_terms_of_rows_in_slices "cases/regressions/terms_of_rows_in_slices.ti" [A, x, w, B, b, c] slices(&A, &x, &w, &B, &b, &c);
     regressions_transposed_product_with_a_sum "cases/regressions/transposed_product_with_a_sum.ti" [B, C, D] kernel(&B, &C, &D);
     regressions_vector_sum_into_an_entry "cases/regressions/vector_sum_into_an_entry.ti" [A, B, D, e] kernel(&A, &B, &D, &e);
     regions_alto "cases/regions/alto.ti" [X, x] linear(&X, &x);

@@ -114,6 +114,14 @@ impl Rows {
                 Statement::Let(variable, value) => *variable == total && is_identity(operator, element, value),
                 _ => false,
             };
+            // Totals of all rows are formed before anything is done with one.
+            let is_of_row = |statement: &Statement| match statement {
+                Statement::Let(variable, _) => term.uses(*variable),
+                _ => false,
+            };
+            if term.uses(*row) || body[..sum].iter().any(is_of_row) {
+                return None;
+            }
             body[..sum].iter().any(is_start).then(|| Rows {
                 counter,
                 before: before.to_vec(),

@@ -32,7 +32,7 @@ mod walk;
 mod workspace;
 
 use super::directives::{Directives, is_called};
-use super::{IndexVariable, Kernel, Run, Statement, Target, level_variables};
+use super::{Computed, IndexVariable, Kernel, Run, Statement, Target, level_variables};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes, suggest, words};
 use crate::format::LevelFormat;
 use crate::ir::{Choice, ElementType, ReduceOperator, Simd, Tile};
@@ -321,6 +321,7 @@ pub fn unmade<'a>(chain: &notation::Chain, kernels: impl Iterator<Item = (&'a Ke
 pub(super) fn remarks(kernel: &Kernel) -> Vec<Remark> {
     let name = |variable: IndexVariable| kernel.variable(variable).to_owned();
     let simd = kernel.asked.simd.iter().filter(|(of, simd, _)| kernel.asked.simd_of(*of) == Some(*simd));
+    let simd = simd.filter(|(of, ..)| !is_extent_alone(kernel, *of));
     let simd = simd.map(|&(variable, simd, _)| What::Simd(name(variable), simd));
     let tiles = kernel.asked.tiles.iter().filter(|(of, tile, _)| kernel.asked.tile_of(*of) == Some(*tile));
     let tiles = tiles.map(|&(variable, tile, _)| What::Tiled(name(variable), tile));
@@ -329,6 +330,18 @@ pub(super) fn remarks(kernel: &Kernel) -> Vec<Remark> {
         Target::Gpu => Remark::new(What::Unused(what.directive().unwrap_or_default()), Why::ThreadsAreLanes),
     };
     simd.chain(tiles).map(remark).collect()
+}
+
+/// Whether a variable stands for an extent of computed indices, and nothing runs over it.
+fn is_extent_alone(kernel: &Kernel, of: IndexVariable) -> bool {
+    let mut has_loop = false;
+    kernel.body.for_each_loop(&mut |variable, _, _| has_loop |= variable == of);
+    let variables = || (0..kernel.variables.len()).map(IndexVariable);
+    let counts = |variable: IndexVariable| match &kernel.variables[variable.0].value {
+        Some(Computed::Index { index, .. }) => index.extents().contains(&of),
+        _ => false,
+    };
+    !has_loop && variables().any(counts)
 }
 
 /// What passes made of loops as it would be asked for. A word is said where it holds for all loops of a name that it can hold for, so
