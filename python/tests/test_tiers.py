@@ -23,7 +23,7 @@ def check():
 
 
 def run(tmp_path, code, options="{}", **environment):
-    # The cache is used only if nobody else can write there.
+    # The cache is used only if no other user can write there.
     cache = tmp_path / "cache"
     cache.mkdir(mode=0o700, exist_ok=True)
     known = {**os.environ, "SPC_CACHE": str(cache), **environment}

@@ -40,7 +40,7 @@ fn read(file: &Path) -> Case {
 }
 
 /// Kernels over rows that are longer than a warp, for that extent of `r` alone.
-pub const LONG_ROWS: [(&str, u64); 7] = [
+pub const LONG_ROWS: [(&str, u64); 8] = [
     (
         "// dims: i=5 j=4 k=6 r=160\nfn m(X: csf, B: dense, C: dense) -> A: dense { A(i, r) = X(i, j, k) * B(j, r) * C(k, r); }",
         160,
@@ -62,5 +62,9 @@ pub const LONG_ROWS: [(&str, u64); 7] = [
     (
         "// dims: i=4 j=4 k=6 r=192\nfn m(X: coo, B: dense, C: dense) -> A: dense { A(j, r) = X(i, j, k) * B(i, r) * C(k, r); }",
         192,
+    ),
+    (
+        "// dims: i=5 j=4 k=6 r=40\nfn m(X: f32 csf, B: f32 dense, C: f32 dense) -> A: f32 dense { A(k, r) = X(i, j, k) * B(j, r) * C(i, r); }",
+        40,
     ),
 ];

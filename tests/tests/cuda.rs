@@ -184,8 +184,8 @@ fn threads_have_several_elements_of_long_rows() -> Result<(), Skip> {
 const RANKS: [u64; 12] = [1, 2, 5, 31, 32, 33, 48, 64, 100, 129, 200, 300];
 
 /// Whether threads have several elements of rows of so many, in each of [`corpus::LONG_ROWS`]: two neighbours of eight bytes; where rows
-/// are scattered four of them, which update whole sectors; where each entry updates its row several of a long one alone.
-const HAVE_SEVERAL: [fn(u64) -> bool; 7] = [
+/// are scattered four of them, which update whole sectors, or four neighbours of four bytes; where each entry updates its row several of a long one alone.
+const HAVE_SEVERAL: [fn(u64) -> bool; 8] = [
     |rank| rank.is_multiple_of(2),
     |rank| rank > 64,
     |rank| rank.is_multiple_of(2),
@@ -193,6 +193,7 @@ const HAVE_SEVERAL: [fn(u64) -> bool; 7] = [
     |rank| rank.is_multiple_of(2),
     |rank| rank.is_multiple_of(2),
     |rank| rank.is_multiple_of(16),
+    |rank| rank.is_multiple_of(4),
 ];
 
 fn the_call_says_how_many_elements_of_rows_threads_have() -> Result<(), Skip> {
@@ -283,8 +284,9 @@ fn float_atomics(text: &str) -> Vec<String> {
         let of_helper = ["atomic_add_", "atomic_multiply_"]
             .iter()
             .any(|helper| line.match_indices(helper).any(|(at, helper)| is_rounded(&line[at + helper.len()..][..3])));
+        let of_neighbours = line.contains("add_f32_by_4(") && !line.starts_with("static");
         let native = line.split("atomicAdd(&").nth(1).and_then(|rest| rest.split(['[', '-', '.']).next());
-        if of_helper || native.is_some_and(|array| rounded.contains(&array)) {
+        if of_helper || of_neighbours || native.is_some_and(|array| rounded.contains(&array)) {
             found.push(line.trim().to_owned());
         }
     }

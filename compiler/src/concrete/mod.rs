@@ -683,6 +683,13 @@ impl Statement {
         }
     }
 
+    /// Whether a tensor is read.
+    pub fn reads(&self, tensor: TensorId) -> bool {
+        let mut found = false;
+        self.for_each_read(&mut |access| found |= access.tensor == tensor);
+        found
+    }
+
     /// Calls `visit` on every assignment.
     pub fn for_each_assign(&self, visit: &mut dyn FnMut(&Assign)) {
         match self {

@@ -48,7 +48,7 @@ pub fn simplify(tensors: &[Tensor], statement: Statement) -> Statement {
             // Before anything else is known of the consumer: with infinite fill values the order matters.
             Statement::Empty => simplify(tensors, without_workspace(tensors, *consumer, workspace)),
             producer => match simplify(tensors, *consumer) {
-                consumer if !reads(&consumer, workspace) => consumer,
+                consumer if !consumer.reads(workspace) => consumer,
                 consumer => Statement::Where { workspace, consumer: Box::new(consumer), producer: Box::new(producer) },
             },
         },
@@ -87,10 +87,4 @@ fn without_workspace(tensors: &[Tensor], consumer: Statement, workspace: TensorI
         }
     });
     accesses.iter().fold(consumer, |statement, access| absent(tensors, &statement, access))
-}
-
-fn reads(statement: &Statement, tensor: TensorId) -> bool {
-    let mut found = false;
-    statement.for_each_read(&mut |access| found |= access.tensor == tensor);
-    found
 }

@@ -36,13 +36,16 @@ pub fn places(widths: &[u32]) -> Vec<Vec<u32>> {
 pub struct Spread {
     mask: u64,
     /// The bits that move by 1, 2, 4, … places.
-    moves: [u64; 6],
+    moves: [u64; MOVES],
 }
+
+/// The steps in which 64 bits are brought side by side.
+pub const MOVES: usize = 6;
 
 impl Spread {
     /// To and from the ones of `mask`.
     pub fn new(mask: u64) -> Self {
-        let mut moves = [0; 6];
+        let mut moves = [0; MOVES];
         let (mut rest, mut zeros) = (mask, !mask << 1);
         for (step, moved) in moves.iter_mut().enumerate() {
             // Whether the number of zeros below each bit is odd.
@@ -58,6 +61,12 @@ impl Spread {
     #[inline]
     pub fn mask(&self) -> u64 {
         self.mask
+    }
+
+    /// The bits that move by 1, 2, 4, … places, of those that the steps before have left, in [`Spread::compress`].
+    #[inline]
+    pub fn moves(&self) -> [u64; MOVES] {
+        self.moves
     }
 
     /// The lowest bits of a number, at the ones of the mask.

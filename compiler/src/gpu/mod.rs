@@ -15,6 +15,7 @@
 //! | `split` | the host/device split: each statement is a step of the host, a launch, or part of a launch of one thread |
 //! | `builder` | the plan so far, and what mappings have in common |
 //! | `append` | appending without growing memory: count, scan, write |
+//! | `chunks` | entries that a lane takes as a chunk of neighbours |
 //! | `lists`, `bitmaps` | lists as arrays, sets of keys as flags |
 //! | `rewrite` | sets of what a block reads, writes and declares; substitution |
 //! | `print` | the plan for the reader |
@@ -22,6 +23,7 @@
 pub(crate) mod append;
 pub(crate) mod bitmaps;
 mod builder;
+pub(crate) mod chunks;
 mod lists;
 mod parameters;
 pub(crate) mod plan;

@@ -1,7 +1,8 @@
 //! What functions are called with: what they ask for follows from what they do.
 
 use super::plan::{Function, Table};
-use crate::ir::{ArrayId, DimensionId, Expr, Kernel, Size, Statement};
+use crate::format::interleave::MOVES;
+use crate::ir::{ArrayId, BinaryOperator, DimensionId, Expr, Kernel, Size, Statement};
 use std::collections::BTreeSet;
 
 /// What a function is called with.
@@ -21,6 +22,14 @@ pub enum Parameter {
     Inner,
     /// One of [`Function::masks`], by its number: the host computes it once.
     Mask(usize),
+    /// The bits that move in a step when those at the ones of a mask are brought side by side
+    /// ([`Spread::moves`](crate::format::interleave::Spread::moves)).
+    Move {
+        /// The number of the mask.
+        mask: usize,
+        /// The step.
+        step: usize,
+    },
     /// An array.
     Array {
         /// Which.
@@ -35,13 +44,15 @@ impl Function {
     pub fn parameters(&self, kernel: &Kernel) -> Vec<Parameter> {
         let with_call = |id: &DimensionId| kernel.dimension(*id).size == Size::Runtime;
         let dimensions = self.dimensions().into_iter().filter(with_call).map(Parameter::Dimension);
-        let lengths = self.lengths().into_iter().map(Parameter::Length);
+        let lengths = self.lengths(kernel).into_iter().map(Parameter::Length);
         let arrays = self.arrays().into_iter().map(|(array, writes)| Parameter::Array { array, writes });
         let has_workers = self.places().is_some_and(|places| places.workers.is_some());
         let workers = has_workers.then_some(Parameter::Workers);
         let teams = [Parameter::First, Parameter::End, Parameter::Inner].into_iter().filter(|_| self.teams().is_some());
         let masks = (0..self.masks().len()).map(Parameter::Mask);
-        dimensions.chain(lengths).chain(workers).chain(teams).chain(masks).chain(arrays).collect()
+        let gathered = self.gathered();
+        let moves = gathered.iter().flat_map(|&mask| (0..MOVES).map(move |step| Parameter::Move { mask, step }));
+        dimensions.chain(lengths).chain(workers).chain(teams).chain(masks).chain(moves).chain(arrays).collect()
     }
 
     /// The masks of interleaved bits that it asks for and the host knows: those of extents alone.
@@ -53,6 +64,18 @@ impl Function {
             }
         });
         masks
+    }
+
+    /// The numbers of masks from whose ones bits are gathered.
+    pub(crate) fn gathered(&self) -> Vec<usize> {
+        let masks = self.masks();
+        let mut gathered = BTreeSet::new();
+        self.for_each_expr(&mut |expr| {
+            if let Expr::Binary(BinaryOperator::Gather, _, mask) = expr {
+                gathered.extend(masks.iter().position(|known| *known == **mask));
+            }
+        });
+        gathered.into_iter().collect()
     }
 
     /// The arrays that it touches and has not made itself, each with whether it writes it.
@@ -74,9 +97,10 @@ impl Function {
     }
 
     /// The arrays whose lengths it asks for.
-    pub fn lengths(&self) -> Vec<ArrayId> {
+    pub fn lengths(&self, kernel: &Kernel) -> Vec<ArrayId> {
         let mut lengths: BTreeSet<ArrayId> = self.tiles.iter().map(|tile| tile.array).collect();
         lengths.extend(self.segments().and_then(|segments| segments.rows).map(|rows| rows.positions));
+        lengths.extend(self.chunked_lengths(kernel));
         self.for_each_expr(&mut |expr| {
             if let Expr::Length(array) = expr {
                 lengths.insert(*array);

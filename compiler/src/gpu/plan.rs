@@ -357,7 +357,7 @@ pub enum Step {
 }
 
 /// The bytes that a thread moves by one instruction at most.
-const VECTOR_BYTES: u64 = 16;
+pub(crate) const VECTOR_BYTES: u64 = 16;
 
 /// A thread has at most so many elements of a row.
 pub(crate) const STRIPS: u64 = 4;
@@ -366,6 +366,11 @@ pub(crate) const STRIPS: u64 = 4;
 pub(crate) fn vector_of(bytes: u64) -> Option<u64> {
     let count = (VECTOR_BYTES / bytes).min(STRIPS);
     (count > 1).then_some(count)
+}
+
+/// Whether an atomic operation can update [`STRIPS`] neighbours of an array at once.
+pub(crate) fn together(kernel: &Kernel, array: ArrayId, operator: ReduceOperator) -> bool {
+    operator == ReduceOperator::Add && kernel.array(array).element == ArrayElement::Value(ElementType::F32)
 }
 
 /// The threads of a block of teams.

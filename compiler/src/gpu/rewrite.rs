@@ -245,3 +245,22 @@ pub(crate) fn is_multiple(expr: &Expr, extent: &Expr) -> bool {
         _ => false,
     }
 }
+
+/// The unconditional loads of a body, with their indices.
+pub(crate) fn certain_loads(body: &[Statement]) -> Vec<(ArrayId, Expr)> {
+    let mut loads = Vec::new();
+    for statement in body.iter().filter(|statement| statement.blocks().is_empty()) {
+        statement.for_each_expr(&mut |expr| certain(expr, &mut loads));
+    }
+    loads
+}
+
+/// Those of an expression: conditions decide about others.
+fn certain(expr: &Expr, loads: &mut Vec<(ArrayId, Expr)>) {
+    match expr {
+        Expr::Select(condition, ..) => certain(condition, loads),
+        Expr::Binary(BinaryOperator::And | BinaryOperator::Or, left, _) => certain(left, loads),
+        Expr::Load(array, index) => loads.push((*array, (**index).clone())),
+        other => other.for_each_child(&mut |child| certain(child, loads)),
+    }
+}

@@ -122,17 +122,16 @@ impl Lowering<'_> {
 
     /// The variables that are known once the loop's is, and may lie outside of their tensors.
     fn unguarded(&self, loops: &Loop, scope: &Scope) -> Vec<IndexVariable> {
-        let reads = |tensor: TensorId| {
-            let mut reads = false;
-            loops.body.for_each_read(&mut |access| reads |= access.tensor == tensor);
-            loops.body.for_each_assign(&mut |assign| reads |= assign.target.tensor == tensor);
-            reads
+        let touches = |tensor: TensorId| {
+            let mut touches = loops.body.reads(tensor);
+            loops.body.for_each_assign(&mut |assign| touches |= assign.target.tensor == tensor);
+            touches
         };
         let ids = (0..self.concrete.variables.len()).map(IndexVariable);
         ids.filter(|id| {
             let is_guarded = match &self.concrete.variables[id.0].value {
                 // What is made before the entries are walked counts over all that is between them.
-                Some(Computed::Mode { guarded, tensor, .. }) => *guarded || !reads(*tensor),
+                Some(Computed::Mode { guarded, tensor, .. }) => *guarded || !touches(*tensor),
                 Some(Computed::Index { guarded, .. }) => *guarded,
                 _ => false,
             };

@@ -4,10 +4,12 @@ use super::lanes::Scatter;
 use super::once::once;
 use super::privatized::{Copied, Copies};
 use super::work_item::Team;
-use crate::gpu::plan::{BLOCK, Function, Owned, Places, SCRATCH, Step, Threads, Total, WORKERS};
+use crate::gpu::plan::{BLOCK, Function, Owned, Places, SCRATCH, Step, Threads, Total, WORKERS, together};
 use crate::gpu::rewrite::substitute;
 use crate::gpu::{Builder, Refusal, Scratch, take_scratch};
-use crate::ir::{ArrayId, BinaryOperator, Expr, Parallel, ReduceOperator, Sharing, Statement, Type, VariableId};
+use crate::ir::{
+    ArrayId, BinaryOperator, Expr, Kernel, Parallel, ReduceOperator, Sharing, Statement, Type, VariableId,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Builder {
@@ -89,7 +91,7 @@ impl Builder {
     ) -> Result<Vec<Copies>, Refusal> {
         let mut places = grid.places.clone();
         let mut body = body;
-        let scatters = grid.scatters(&body);
+        let scatters = grid.scatters(&self.module.kernel, &body);
         self.decide_team(&team, places.place, scatters);
         self.decide_meetings(grid, &team);
         let worker = self.module.kernel.declare_index("worker");
@@ -210,15 +212,21 @@ impl Grid {
     }
 
     /// Where a body adds to elements that others add to as well, other than at the ends of shares.
-    fn scatters(&self, body: &[Statement]) -> Scatter {
+    fn scatters(&self, kernel: &Kernel, body: &[Statement]) -> Scatter {
         let is_shared =
             |array: &ArrayId| self.atomic.contains(array) && self.owned.iter().all(|owned| owned.array != *array);
         let adds = |statement: &Statement| matches!(statement, Statement::Reduce(array, ..) if is_shared(array));
         let is_loop = |statement: &Statement| matches!(statement, Statement::For { vector: false, .. });
+        let is_together = |statement: &Statement| match statement {
+            Statement::Reduce(array, _, operator, _) => together(kernel, *array, *operator),
+            _ => true,
+        };
         let mut scatter = Scatter::Nowhere;
+        let mut is_neighbours = true;
         body.iter().for_each(|statement| {
             statement.for_each(&mut |statement| {
                 if adds(statement) {
+                    is_neighbours &= is_together(statement);
                     scatter = scatter.max(Scatter::Rows);
                 }
                 if is_loop(statement) {
@@ -229,7 +237,7 @@ impl Grid {
                 }
             });
         });
-        scatter
+        if is_neighbours && scatter != Scatter::Nowhere { Scatter::Neighbours } else { scatter }
     }
 
     /// How many places, or shares of them, there are.

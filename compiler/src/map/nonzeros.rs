@@ -74,7 +74,7 @@ impl Builder {
         let mut is_grouped = false;
         let over_places = self.branch(|builder| {
             let team = over_places(builder, even)?;
-            is_grouped = matches!(team, Team::Group(_, Some(Iterations::Elements(_))));
+            is_grouped = matches!(team, Team::Group(_, Some(Iterations::Elements { .. })));
             Ok(())
         })?;
         let scan = self.rows_scan(uneven);

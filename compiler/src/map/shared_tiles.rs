@@ -178,6 +178,10 @@ fn updates(function: &Function, places: &Expr, lanes: Option<&Expr>) -> Expr {
     let has_share = of.is_some_and(|places| places.share.is_some());
     // A lane of a group has several iterations.
     let iterations = lanes.map(|lanes| match lanes {
+        Expr::Binary(BinaryOperator::Maximum, _, long) => long,
+        lanes => lanes,
+    });
+    let iterations = iterations.map(|lanes| match lanes {
         Expr::Binary(BinaryOperator::Divide, iterations, _) if of.is_some_and(|of| of.group().is_some()) => iterations,
         lanes => lanes,
     });

@@ -14,6 +14,7 @@
 //! Neighbours in a group are neighbours in memory, and a place with many entries is the work of many lanes (Bell and Garland,
 //! Implementing sparse matrix-vector multiplication on throughput-oriented processors, 2009, section 4.2).
 
+use crate::gpu::chunks::chunked;
 use crate::gpu::plan::Group;
 use crate::gpu::rewrite::{changed, declared, loaded, only_first, updated};
 use crate::ir::{ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, ReduceOperator, Size, Statement, VariableId};
@@ -36,7 +37,12 @@ pub(super) struct Grouped {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Iterations {
     /// As many as an array has elements, over all places.
-    Elements(ArrayId),
+    Elements {
+        /// The array.
+        array: ArrayId,
+        /// Whether a lane takes several at a time, as a chunk of neighbours.
+        in_chunks: bool,
+    },
     /// So many at each place.
     Each(Expr),
 }
@@ -300,7 +306,10 @@ impl Grouping<'_> {
         });
         let is_range = *node.begin == Expr::Index(0) && crate::gpu::constant(node.end);
         match array {
-            Some(array) if !is_range => Some(Iterations::Elements(array)),
+            Some(array) if !is_range => {
+                let in_chunks = chunked(self.kernel, node.variable, node.begin, node.body).is_some();
+                Some(Iterations::Elements { array, in_chunks })
+            }
             _ => is_range.then(|| Iterations::Each(node.end.clone())),
         }
     }

@@ -4,6 +4,7 @@
 use super::lanes::{self, Elements, Row, Scatter};
 use super::register_values::Strips;
 use super::warp_per_row::{self, Iterations};
+use crate::gpu::chunks::CHUNK;
 use crate::gpu::plan::{Group, Lanes, Segments, UNROLLED, WARP};
 use crate::gpu::{Builder, clamped};
 use crate::ir::{ArrayId, BinaryOperator, Expr, Statement, VariableId};
@@ -12,6 +13,10 @@ use std::collections::BTreeSet;
 /// A lane has one iteration of rows of up to twice as many, and one more for each so many more: with few, all lanes wait for the first
 /// loads; with many, they read far apart.
 const FEW_OF_LANE: u64 = 8;
+
+/// A lane has two entries of a chunk on average, since rows begin and end within chunks. Half of a warp takes rows of up to so many entries
+/// for each of its lanes.
+const LONG_FOR_CHUNKS: u64 = 64;
 
 /// What becomes a function, and how it is launched.
 pub(super) struct Launched {
@@ -97,7 +102,13 @@ impl Builder {
     pub(super) fn lanes_of(&mut self, team: &Team, rows: &Expr) -> Option<Expr> {
         match team {
             Team::Group(_, iterations) => Some(match iterations {
-                Some(Iterations::Elements(array)) => {
+                Some(Iterations::Elements { array, in_chunks: true }) => {
+                    let mean = Expr::binary(BinaryOperator::Divide, Expr::Length(*array), rows.clone());
+                    let even = clamped(mean.clone().plus(Expr::Index(1)), CHUNK / 2, 1, WARP / 2);
+                    let long = Expr::binary(BinaryOperator::Divide, mean, Expr::Index(LONG_FOR_CHUNKS));
+                    Expr::binary(BinaryOperator::Maximum, even, long)
+                }
+                Some(Iterations::Elements { array, in_chunks: false }) => {
                     let mean = Expr::binary(BinaryOperator::Divide, Expr::Length(*array), rows.clone());
                     let beyond = mean.clone().minus(Expr::Index(FEW_OF_LANE));
                     let each = clamped(beyond, FEW_OF_LANE, 1, UNROLLED);

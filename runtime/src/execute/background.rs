@@ -50,9 +50,14 @@ impl Background {
         Some(Arc::new(Background { compiled, is_cancelled, worker, process: process::id() }))
     }
 
+    /// Whether the thread is one of this process, not of the one that this was forked from.
+    fn is_here(&self) -> bool {
+        self.process == process::id()
+    }
+
     fn wait(&self) {
         // A thread of another process would be waited for forever.
-        if self.process != process::id() {
+        if !self.is_here() {
             return;
         }
         let worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -64,8 +69,8 @@ impl Background {
 impl Drop for Background {
     fn drop(&mut self) {
         self.is_cancelled.store(true, Ordering::Relaxed);
-        if self.process == process::id() {
-            // Held so that nobody looks at the flag and sleeps behind it.
+        if self.is_here() {
+            // Held, so that a thread which has looked at the flag is asleep by now.
             let waiting = waiting();
             CHANGED.notify_all();
             drop(waiting);
@@ -102,7 +107,7 @@ impl Turn {
         Turn(turn)
     }
 
-    /// Waits until it has come, or nobody wants it any more.
+    /// Waits until it has come, or the kernel is dropped.
     fn come(self, is_cancelled: &AtomicBool) -> Option<Turn> {
         let is_later = |waiting: &mut Waiting| {
             let is_first = waiting.turns.front().is_some_and(|first| Arc::ptr_eq(first, &self.0));
@@ -146,6 +151,9 @@ impl ChangingKernel {
     /// What keeps it from being native code.
     pub(super) fn obstacle(&self) -> Option<String> {
         match self.background.compiled.get() {
+            None if !self.background.is_here() => {
+                Some("the Rust compiler was begun by another process, which this one was forked from".to_owned())
+            }
             None => Some("the Rust compiler is at work in the background".to_owned()),
             Some(Err(error)) => Some(format!("the Rust compiler failed in the background: {error}")),
             Some(Ok(_)) => None,

@@ -449,7 +449,7 @@ fn one_compiler_is_at_work_at_a_time_in_order() {
         crate::execute::Kernel::builder(text).background().compile().unwrap()
     };
     let mut kernels: Vec<_> = (1..6).map(kernel).collect();
-    // One that nobody wants any more is left out, whether its turn has come or not.
+    // A kernel that is dropped is left out, whether its turn has come or not.
     drop(kernels.remove(0));
     drop(kernels.remove(2));
     kernels[2].settle();

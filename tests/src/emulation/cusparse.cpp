@@ -156,3 +156,43 @@ EXPORT int cusparseSpGEMM_copy(void* handle, int, int, const void*, void*, void*
   });
   return SUCCESS;
 }
+
+// C = alpha A + beta B, of double precision: counted first, then made.
+EXPORT int cusparseCreateMatDescr(void** made) { *made = new int(0); return SUCCESS; }
+EXPORT int cusparseDestroyMatDescr(void* made) { delete (int*)made; return SUCCESS; }
+EXPORT int cusparseDcsrgeam2_bufferSizeExt(void*, int, int, const double*, void*, int, const double*, const int32_t*, const int32_t*, const double*,
+                                           void*, int, const double*, const int32_t*, const int32_t*, void*, double*, int32_t*, int32_t*,
+                                           size_t* bytes) {
+  *bytes = BUFFER;
+  return SUCCESS;
+}
+EXPORT int cusparseXcsrgeam2Nnz(void*, int rows, int, void*, int, const int32_t* ap, const int32_t* ac, void*, int, const int32_t* bp,
+                                const int32_t* bc, void*, int32_t* cp, int* total, void* buffer) {
+  if (!buffer) return INVALID;
+  *total = 0;
+  for (int i = 0; i < rows; i++) {
+    cp[i] = *total;
+    std::map<int32_t, double> row;
+    for (int32_t p = ap[i]; p < ap[i + 1]; p++) row[ac[p]];
+    for (int32_t p = bp[i]; p < bp[i + 1]; p++) row[bc[p]];
+    *total += (int)row.size();
+  }
+  cp[rows] = *total;
+  return SUCCESS;
+}
+EXPORT int cusparseDcsrgeam2(void* handle, int rows, int, const double* alpha, void*, int, const double* av, const int32_t* ap, const int32_t* ac,
+                             const double* beta, void*, int, const double* bv, const int32_t* bp, const int32_t* bc, void*, double* cv,
+                             int32_t* cp, int32_t* cc, void* buffer) {
+  if (!buffer) return INVALID;
+  const double a = *alpha, b = *beta;
+  put(handle, [=] {
+    for (int i = 0; i < rows; i++) {
+      std::map<int32_t, double> row;
+      for (int32_t p = ap[i]; p < ap[i + 1]; p++) row[ac[p]] += a * av[p];
+      for (int32_t p = bp[i]; p < bp[i + 1]; p++) row[bc[p]] += b * bv[p];
+      int32_t at = cp[i];
+      for (auto& entry : row) { cc[at] = entry.first; cv[at++] = entry.second; }
+    }
+  });
+  return SUCCESS;
+}

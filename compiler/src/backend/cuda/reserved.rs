@@ -12,6 +12,7 @@ const OWN: &[&str] = &[
     "f16",
     "f32",
     "f64",
+    "compress_bits",
     "gather_bits",
     "i16",
     "i32",

@@ -154,10 +154,10 @@ impl Region {
             let counted = Expr::Select(support(), number(1.0), number(0.0));
             made.push(assigned(&stored, reduce(ReduceOperator::Add, counted)));
             let all = with_own_variables(kernel, reduce(ReduceOperator::Add, *number(1.0)));
-            let is_less = both(BinaryOperator::Less, Expr::Access(stored.clone()), all.clone());
+            let is_less = || both(BinaryOperator::Less, Expr::Access(stored.clone()), all.clone());
             let absent = match self.operator {
                 ReduceOperator::Add => {
-                    let absent = both(BinaryOperator::Subtract, all, Expr::Access(stored));
+                    let absent = both(BinaryOperator::Subtract, all.clone(), Expr::Access(stored.clone()));
                     both(BinaryOperator::Multiply, self.constant.clone(), Expr::Cast(element, Box::new(absent)))
                 }
                 _ => self.constant.clone(),
@@ -166,7 +166,7 @@ impl Region {
             let is_finite = !element.is_rounded() || literal(&self.constant).is_some_and(Literal::is_finite);
             match self.operator == ReduceOperator::Add && is_finite {
                 true => absent,
-                false => Expr::Select(Box::new(is_less), Box::new(absent), identity()),
+                false => Expr::Select(Box::new(is_less()), Box::new(absent), identity()),
             }
         };
         statement.value = combine::combine(self.operator, element, Expr::Access(part), rest);

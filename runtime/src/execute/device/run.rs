@@ -5,9 +5,9 @@ use super::measured::Measured;
 use super::{Copied, Device, Grid, Memory};
 use crate::tensor::Values;
 use spc_compiler::backend::cuda::{
-    Module, Parameter, SCAN_BLOCK, SCANNED, SORTED, Step, Threads, WARP, WORKERS, constant_bytes,
+    Function, Module, Parameter, SCAN_BLOCK, SCANNED, SORTED, Step, Threads, WARP, WORKERS, constant_bytes,
 };
-use spc_compiler::format::interleave;
+use spc_compiler::format::interleave::{self, Spread};
 use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, Expr, Initial, Size};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -284,6 +284,7 @@ impl Run<'_> {
                 Parameter::Length(array) => self.held(array)?.length,
                 Parameter::Workers => most,
                 Parameter::Mask(number) => self.value(&function.masks()[number])?,
+                Parameter::Move { mask, step } => self.moved(function, mask, step)?,
                 Parameter::Array { array, .. } => self.held(array)?.memory.0,
                 Parameter::First | Parameter::End | Parameter::Inner => return Err(NO_TEAM.to_owned()),
             });
@@ -303,6 +304,11 @@ impl Run<'_> {
         self.device.launch(&function.name, grid, &arguments)
     }
 
+    /// What moves in a step where bits are gathered from the ones of a mask.
+    fn moved(&self, function: &Function, mask: usize, step: usize) -> Result<u64> {
+        Ok(Spread::new(self.value(&function.masks()[mask])?).moves()[step])
+    }
+
     /// A launch of a team of so many threads for each of some rows.
     fn launch_teams(&mut self, function: usize, rows: Range<u64>, width: u64, inner: u64) -> Result<()> {
         if rows.is_empty() {
@@ -317,6 +323,7 @@ impl Run<'_> {
                 Parameter::Length(array) => self.held(array)?.length,
                 Parameter::Workers => return Err(NO_TEAM.to_owned()),
                 Parameter::Mask(number) => self.value(&function.masks()[number])?,
+                Parameter::Move { mask, step } => self.moved(function, mask, step)?,
                 Parameter::First => rows.start,
                 Parameter::End => rows.end,
                 Parameter::Inner => inner,

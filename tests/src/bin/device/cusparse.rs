@@ -110,6 +110,19 @@ functions! {
     spgemm_copy: Step = "cusparseSpGEMM_copy";
     size: function!(Object, *mut i64, *mut i64, *mut i64) = "cusparseSpMatGetSize";
     set_arrays: function!(Object, Object, Object, Object) = "cusparseCsrSetPointers";
+    create_kind: function!(*mut Object) = "cusparseCreateMatDescr";
+    destroy_kind: function!(Object) = "cusparseDestroyMatDescr";
+    add_size: function!(
+        Object, i32, i32, *const c_void, Object, i32, Object, Object, Object, *const c_void, Object, i32, Object, Object, Object,
+        Object, Object, Object, Object, *mut usize
+    ) = "cusparseDcsrgeam2_bufferSizeExt";
+    add_count: function!(
+        Object, i32, i32, Object, i32, Object, Object, Object, i32, Object, Object, Object, Object, *mut i32, Object
+    ) = "cusparseXcsrgeam2Nnz";
+    add: function!(
+        Object, i32, i32, *const c_void, Object, i32, Object, Object, Object, *const c_void, Object, i32, Object, Object, Object,
+        Object, Object, Object, Object, Object
+    ) = "cusparseDcsrgeam2";
 }
 
 // Numbers of the library's header.
@@ -197,6 +210,7 @@ impl Cusparse {
             (Operation::SpMm, [x, dense]) => self.spmm(x, dense, result, repeat),
             (Operation::Sddmm, [x, rows, columns]) => self.sddmm(x, rows, columns, repeat),
             (Operation::SpGemm, [x, z]) => self.spgemm(x, z, repeat),
+            (Operation::Add, [x, z]) => self.sum(x, z, repeat),
             _ => Err("these are other inputs".to_owned()),
         }
     }
@@ -365,6 +379,129 @@ impl Cusparse {
         Ok((values, count))
     }
 
+    /// A sum of sparse matrices of double precision.
+    fn sum(&self, x: &AnyTensor, z: &AnyTensor, repeat: usize) -> Result<Peer, String> {
+        let numbers = Numbers::of(x);
+        let shape = [x.shape()[0] as i32, x.shape()[1] as i32];
+        let positions = self.room((x.shape()[0] + 1) * 4)?;
+        let (x, z) = (self.csr(x)?, self.csr(z)?);
+        let f = &self.functions;
+        // SAFETY: there is a place for the object.
+        let kind = self.object(f.destroy_kind, &|made| unsafe { (f.create_kind)(made) })?;
+        let last = std::cell::RefCell::new(None);
+        let each = |_: Algorithm| {
+            self.times(repeat, &|| {
+                // What the last run has made goes first: there may be room for one alone.
+                *last.borrow_mut() = None;
+                *last.borrow_mut() = Some(self.summed(&x, &z, &positions, shape, &kind)?);
+                Ok(())
+            })
+        };
+        let (median, algorithms) = fastest(DEFAULT, each)?;
+        let (values, entries) = last.into_inner().ok_or("nothing was added")?;
+        let values = self.values(&values, &numbers)?;
+        let bounds: Vec<i32> = self.read(&positions)?;
+        let sum = |row: &[i32]| (row[0]..row[1]).map(|place| values.get_f64(place as usize)).sum();
+        let sums = bounds.windows(2).map(sum).collect::<Vec<f64>>().into();
+        Ok(Peer { median, algorithms, values: sums, entries })
+    }
+
+    /// A sum as the library says to make one: its values, and how many entries it has.
+    fn summed(
+        &self,
+        x: &Csr<'_>,
+        z: &Csr<'_>,
+        positions: &Held<'_>,
+        [rows, columns]: [i32; 2],
+        kind: &Descriptor,
+    ) -> Result<(Held<'_>, usize), String> {
+        let (f, kind, one, nothing) = (&self.functions, kind.raw, (&raw const ONE.1).cast(), std::ptr::null_mut());
+        let count = |of: &Csr<'_>| (of.values.bytes / 8) as i32;
+        let (of_x, of_z) = (count(x), count(z));
+        let arrays = |of: &Csr<'_>| (of.values.pointer(), of.positions.pointer(), of.coordinates.pointer());
+        let ((xv, xp, xc), (zv, zp, zc), made) = (arrays(x), arrays(z), positions.pointer());
+        let (mut bytes, mut entries) = (0, 0);
+        // SAFETY: the arrays are those of valid matrices of this shape, and there is a place for the number.
+        let asked = unsafe {
+            (f.add_size)(
+                self.handle,
+                rows,
+                columns,
+                one,
+                kind,
+                of_x,
+                xv,
+                xp,
+                xc,
+                one,
+                kind,
+                of_z,
+                zv,
+                zp,
+                zc,
+                kind,
+                nothing,
+                made,
+                nothing,
+                &raw mut bytes,
+            )
+        };
+        f.done("sizes a buffer", asked)?;
+        let buffer = self.room(bytes)?;
+        // SAFETY: as above; the buffer is as large as the library asks for, and there is room for the positions of so many rows.
+        let counted = unsafe {
+            let (entries, buffer) = (&raw mut entries, buffer.pointer());
+            (f.add_count)(
+                self.handle,
+                rows,
+                columns,
+                kind,
+                of_x,
+                xp,
+                xc,
+                kind,
+                of_z,
+                zp,
+                zc,
+                kind,
+                made,
+                entries,
+                buffer,
+            )
+        };
+        f.done("counts", counted)?;
+        let entries = usize::try_from(entries).map_err(|_| "a sum of no size")?;
+        let (coordinates, values) = (self.room(entries * 4)?, self.room(entries * 8)?);
+        // SAFETY: as above, and there is room for so many entries.
+        let added = unsafe {
+            let (to, at, buffer) = (values.pointer(), coordinates.pointer(), buffer.pointer());
+            (f.add)(
+                self.handle,
+                rows,
+                columns,
+                one,
+                kind,
+                of_x,
+                xv,
+                xp,
+                xc,
+                one,
+                kind,
+                of_z,
+                zv,
+                zp,
+                zc,
+                kind,
+                to,
+                made,
+                at,
+                buffer,
+            )
+        };
+        f.done("adds", added)?;
+        Ok((values, entries))
+    }
+
     // Memory and objects.
 
     fn room(&self, bytes: usize) -> Result<Held<'_>, String> {
@@ -403,7 +540,7 @@ impl Cusparse {
                 )
             }
         })?;
-        Ok(Csr { object, values, _positions: positions, _coordinates: coordinates })
+        Ok(Csr { object, values, positions, coordinates })
     }
 
     fn vector(&self, held: &Held<'_>, numbers: &Numbers) -> Result<Descriptor, String> {
@@ -545,6 +682,6 @@ impl Drop for Descriptor {
 struct Csr<'a> {
     object: Descriptor,
     values: Held<'a>,
-    _positions: Held<'a>,
-    _coordinates: Held<'a>,
+    positions: Held<'a>,
+    coordinates: Held<'a>,
 }

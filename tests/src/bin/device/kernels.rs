@@ -11,6 +11,8 @@ pub(crate) enum Operation {
     Sddmm,
     /// A matrix times another.
     SpGemm,
+    /// A matrix and another.
+    Add,
 }
 
 /// A kernel of the suites, of a sparse operand `X`.
@@ -78,7 +80,10 @@ pub(crate) const KERNELS: [Kernel; 18] = [
             "fn sddmm(X: f32 csr, U: f32 dense, V: f32 dense) -> Y: f32 csr { Y(i, j) = X(i, j) * U(i, r) * V(j, r); }",
         )
     },
-    matrix("add f64", 1, 8, "fn add(X: csr, Z: csr) -> Y: csr { Y(i, j) = X(i, j) + Z(i, j); }"),
+    Kernel {
+        peer: Some(Operation::Add),
+        ..matrix("add f64", 1, 8, "fn add(X: csr, Z: csr) -> Y: csr { Y(i, j) = X(i, j) + Z(i, j); }")
+    },
     Kernel {
         peer: Some(Operation::SpGemm),
         ..matrix("spgemm f64", 1, 8, "fn spgemm(X: csr, Z: csr) -> Y: csr { Y(i, j) = X(i, k) * Z(k, j); }")

@@ -285,7 +285,7 @@ fn reverse(entries: &mut Coordinates<f64>) {
 
 /// How far a result is from cuSPARSE's: the values of a dense one or of a known pattern, the sums of rows of a product.
 fn from_peer(result: &AnyTensor, operation: Operation, peer: &Peer) -> f64 {
-    if operation != Operation::SpGemm {
+    if !matches!(operation, Operation::SpGemm | Operation::Add) {
         return apart(result.values(), &peer.values);
     }
     let values = result.values();

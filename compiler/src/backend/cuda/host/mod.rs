@@ -397,6 +397,7 @@ impl<'a> Host<'a> {
     fn argument(&self, function: &Function, parameter: Parameter) -> String {
         match parameter {
             Parameter::Mask(number) => self.value(&function.masks()[number]),
+            Parameter::Move { mask, step } => format!("run.moved({}, {step})", self.value(&function.masks()[mask])),
             Parameter::Dimension(id) => self.dimensions[&id].clone(),
             Parameter::Length(array) => format!("{}.length", self.arrays[&array]),
             Parameter::Array { array, .. } => self.arrays[&array].clone(),

@@ -74,6 +74,18 @@ public:
         }
         return mask;
     }
+    /* What moves by 1, 2, 4, ... places, one step behind the other, where the bits at the ones of a mask are brought side by side. */
+    uint64_t moved(uint64_t mask, unsigned step) {
+        uint64_t zeros = ~mask << 1, moves = 0;
+        for (unsigned now = 0; now <= step; now++) {
+            uint64_t parity = zeros;
+            for (unsigned shift = 1; shift < 64; shift *= 2) parity ^= parity << shift;
+            moves = parity & mask;
+            mask = (mask ^ moves) | (moves >> (1 << now));
+            zeros &= ~parity;
+        }
+        return moves;
+    }
     uint64_t shares(uint64_t a, uint64_t size) { return size == 0 ? a : a / size + (a % size != 0); }
 
     /* Memory. */

@@ -2,9 +2,10 @@
 
 use super::helpers::wrapping_name;
 use super::{Printer, element, type_name};
+use crate::gpu::chunks::chunked;
 use crate::gpu::plan::{Group, UNROLLED};
 use crate::gpu::rewrite::{updated, writes};
-use crate::ir::{BinaryOperator, Combine, Expr, ReduceOperator, Statement, Type};
+use crate::ir::{BinaryOperator, Combine, Expr, ReduceOperator, Statement, Type, VariableId};
 
 impl Printer<'_> {
     /// The statements of a block, whose scope the caller opens.
@@ -111,42 +112,12 @@ impl Printer<'_> {
                 if let Some(over) = self.over(*variable, body) {
                     return self.vector_loop(&over);
                 }
-                let group = self.function.group().filter(|_| *vector);
-                let by_vectors = group.filter(|_| *begin == Expr::Index(0));
-                let over = by_vectors.and_then(|group| Some((group, self.over_shared(group, *variable, end, body)?)));
-                let has_rest = over.is_some();
-                if let Some((group, over)) = over {
-                    self.shared_vectors(group, &over);
+                if let Some(group) = self.function.group().filter(|_| !*vector)
+                    && let Some(batch) = self.batch(group, *variable, body)
+                {
+                    return self.batches(&batch, (begin, end), body);
                 }
-                let is_steady = self.is_steady(end);
-                let (mut begin, mut end) = (self.at_least_sum(begin, group.is_some()), self.operand(end));
-                let mut step = String::from("++");
-                if let Some(group) = group {
-                    let lane = self.variables[&group.lane].clone();
-                    begin = if begin == "0" { lane } else { format!("{begin} + {lane}") };
-                    step = format!(" += {}", self.variables[&group.width]);
-                }
-                self.namer.enter();
-                let name = self.declare_variable(*variable);
-                if !is_steady {
-                    let once = self.namer.name(&format!("{name}_end"));
-                    begin += &format!(", {once} = {end}");
-                    end = once;
-                }
-                if group.is_some() {
-                    self.line(&format!("#pragma unroll {UNROLLED}"));
-                }
-                self.nest(&format!("for (u64 {name} = {begin}; {name} < {end}; {name}{step})"), |printer| {
-                    printer.block(body);
-                });
-                self.namer.leave();
-                if has_rest {
-                    self.depth -= 1;
-                    self.line("}");
-                }
-                if let Some(group) = group {
-                    self.meet(group, body);
-                }
+                self.counted_loop(*variable, (begin, end), *vector, body);
             }
             Statement::While(condition, body) => {
                 let condition = self.expr(condition);
@@ -172,13 +143,65 @@ impl Printer<'_> {
         }
     }
 
+    /// A loop with a counter, of which the lanes of a group share the iterations out where it is a vector loop.
+    pub(super) fn counted_loop(
+        &mut self,
+        variable: VariableId,
+        (begin, end): (&Expr, &Expr),
+        vector: bool,
+        body: &[Statement],
+    ) {
+        let group = self.function.group().filter(|_| vector);
+        if let Some(group) = group
+            && let Some(arrays) = chunked(self.kernel, variable, begin, body)
+        {
+            self.chunks(group, (variable, begin, end), body, &arrays);
+            return self.meet(group, body);
+        }
+        let by_vectors = group.filter(|_| *begin == Expr::Index(0));
+        let over = by_vectors.and_then(|group| Some((group, self.over_shared(group, variable, end, body)?)));
+        let has_rest = over.is_some();
+        if let Some((group, over)) = over {
+            self.shared_vectors(group, &over, &|printer| printer.vector_loop(&over));
+        }
+        let is_steady = self.is_steady(end);
+        let (mut begin, mut end) = (self.at_least_sum(begin, group.is_some()), self.operand(end));
+        let mut step = String::from("++");
+        if let Some(group) = group {
+            let lane = self.variables[&group.lane].clone();
+            begin = if begin == "0" { lane } else { format!("{begin} + {lane}") };
+            step = format!(" += {}", self.variables[&group.width]);
+        }
+        self.namer.enter();
+        let name = self.declare_variable(variable);
+        if !is_steady {
+            let once = self.namer.name(&format!("{name}_end"));
+            begin += &format!(", {once} = {end}");
+            end = once;
+        }
+        if group.is_some() {
+            self.line(&format!("#pragma unroll {UNROLLED}"));
+        }
+        self.nest(&format!("for (u64 {name} = {begin}; {name} < {end}; {name}{step})"), |printer| {
+            printer.block(body);
+        });
+        self.namer.leave();
+        if has_rest {
+            self.depth -= 1;
+            self.line("}");
+        }
+        if let Some(group) = group {
+            self.meet(group, body);
+        }
+    }
+
     /// Text of an expression, to which something is added where `is_summand`.
     fn at_least_sum(&mut self, expr: &Expr, is_summand: bool) -> String {
         if is_summand { self.operand(expr) } else { self.expr(expr) }
     }
 
     /// What the lanes of a group do after a loop of which each has done a part.
-    fn meet(&mut self, group: Group, body: &[Statement]) {
+    pub(super) fn meet(&mut self, group: Group, body: &[Statement]) {
         let half = format!("{} / 2", self.variables[&group.width]);
         for (variable, operator) in updated(body) {
             self.combine(variable, operator, "mates", &half);

@@ -142,6 +142,13 @@ impl Printer<'_> {
             let name = if self.kernel.type_of(left) == Ok(Type::Element(ElementType::F32)) { "fmodf" } else { "fmod" };
             return format!("{name}({}, {})", self.expr(left), self.expr(right));
         }
+        if operator == BinaryOperator::Gather
+            && let Some(mask) = self.masks.iter().position(|(mask, _)| mask == right)
+        {
+            let moves = self.moves[&mask].join(", ");
+            let helper = self.helpers.compress_bits();
+            return format!("{helper}({}, {}, {moves})", self.index_argument(left), self.expr(right));
+        }
         let Some((sign, own)) = infix(operator) else {
             let name = match operator {
                 BinaryOperator::Minimum => "min".to_owned(),
@@ -269,6 +276,7 @@ impl Printer<'_> {
             arrays: BTreeMap::new(),
             variables: BTreeMap::new(),
             masks: Vec::new(),
+            moves: BTreeMap::new(),
             extents: BTreeMap::new(),
             team: None,
             moved: Vec::new(),

@@ -1,6 +1,7 @@
 //! What generated functions call and CUDA does not have: printed in front of them, where it is used.
 
 use super::element;
+use crate::format::interleave::MOVES;
 use crate::ir::{ArrayElement, BinaryOperator, Combine, Domain, ElementType, Function, ReduceOperator, Type};
 use std::collections::BTreeSet;
 
@@ -100,6 +101,64 @@ static __device__ void {name}({ty}* array, u64 place, {ty} value) {{
     }}
     const u64 before = __shfl_up_sync(0xffffffffu, place, 1);
     if (place != ~0ull && (lane == 0 || before != place)) {update}(&array[place], value);
+}}
+"
+            )
+        })
+    }
+
+    /// Eight sums, of which each lane of a group has a part: combined, one in each lane.
+    pub(super) fn meet_batch(&mut self, operator: ReduceOperator, ty: Type) -> String {
+        let word = format!("{}_{}", word(operator), super::type_name(ty));
+        let other = self.shuffled("xor", "mates", ty, "given");
+        let of_halves = self.combined(operator, ty, "kept", "other");
+        let other_whole = self.shuffled("xor", "mates", ty, "value");
+        let of_lanes = self.combined(operator, ty, "value", "other");
+        let ty = super::type_name(ty);
+        self.add(format!("meet_batch_{word}"), |name| {
+            format!(
+                "// Combines the parts that lanes of a group have of eight sums: a lane gives one half of them away and gets parts of the other.
+static __device__ {ty} {name}({ty} (&parts)[8], u64 lane, u64 width, u32 mates) {{
+    int offset = width / 2;
+    #pragma unroll
+    for (int half = 4; half > 0; half /= 2) {{
+        const bool is_upper = lane & offset;
+        #pragma unroll
+        for (int n = 0; n < half; n++) {{
+            const {ty} kept = is_upper ? parts[n + half] : parts[n];
+            const {ty} given = is_upper ? parts[n] : parts[n + half];
+            const {ty} other = {other};
+            parts[n] = {of_halves};
+        }}
+        offset /= 2;
+    }}
+    {ty} value = parts[0];
+    for (; offset > 0; offset /= 2) {{
+        const {ty} other = {other_whole};
+        value = {of_lanes};
+    }}
+    return value;
+}}
+"
+            )
+        })
+    }
+
+    /// Adds four neighbours to others in the device's memory.
+    pub(super) fn add_neighbours(&mut self) -> String {
+        self.add("add_f32_by_4".to_owned(), |name| {
+            format!(
+                "// Adds neighbours to those in memory: at once, where devices can.
+static __device__ void {name}(f32* place, f32_by_4 value) {{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1201
+    asm volatile(
+        \"red.global.add.v4.f32 [%0], {{%1, %2, %3, %4}};\"
+        :: \"l\"(__cvta_generic_to_global(place)), \"f\"(value.e[0]), \"f\"(value.e[1]), \"f\"(value.e[2]), \"f\"(value.e[3])
+        : \"memory\"
+    );
+#else
+    for (int n = 0; n < 4; n++) atomicAdd(place + n, value.e[n]);
+#endif
 }}
 "
             )
@@ -301,6 +360,26 @@ static __device__ u64 {name}(u64 bits, u64 mask) {{
     return moved;
 }}
 "
+            )
+        })
+    }
+
+    /// Bits gathered from the ones of a mask of which it is known what moves.
+    pub(super) fn compress_bits(&mut self) -> String {
+        self.add("compress_bits".to_owned(), |name| {
+            let steps = || (0..MOVES).map(|step| 1 << step);
+            let parameters: Vec<String> = steps().map(|by| format!("u64 by_{by}")).collect();
+            let moves: String = steps()
+                .map(|by| format!("    bits = ((bits & by_{by}) >> {by}) | (bits & ~by_{by});\n"))
+                .collect();
+            format!(
+                "// The bits of a code at the ones of a mask, side by side: some move by one place, then some by two, and so on.
+static __device__ u64 {name}(u64 bits, u64 mask, {parameters}) {{
+    bits &= mask;
+{moves}    return bits;
+}}
+",
+                parameters = parameters.join(", ")
             )
         })
     }

@@ -3,7 +3,9 @@
 //! The text stands for itself. What it uses besides the language are functions that CUDA declares without a header, its own
 //! names of types, and [`helpers`] that are printed in front where they are needed.
 
+mod batches;
 mod body;
+mod chunks;
 mod expr;
 mod helpers;
 mod tables;
@@ -17,6 +19,7 @@ pub(super) use self::vectors::VECTOR;
 use super::reserved;
 use crate::backend::namer::Namer;
 use crate::format::IndexWidth;
+use crate::format::interleave::MOVES;
 use crate::gpu::{Function, Group, Lanes, Meet, Module, Parameter, Places, Segments, Share, Threads, WARP};
 use crate::ir::{ArrayElement, ArrayId, ElementType, Expr, Kernel, ReduceOperator, Size, Type, VariableId};
 use std::collections::BTreeMap;
@@ -69,6 +72,8 @@ struct Printer<'a> {
     variables: BTreeMap<VariableId, String>,
     /// Masks that the host computes, by their names.
     masks: Vec<(Expr, String)>,
+    /// What moves where bits are gathered from the ones of such a mask, by its number.
+    moves: BTreeMap<usize, Vec<String>>,
     /// The lengths of arrays that the function makes.
     extents: BTreeMap<ArrayId, String>,
     /// What a thread knows of its team, where it is in one.
@@ -90,10 +95,14 @@ impl<'a> Printer<'a> {
             dimensions.insert(id.0, namer.name(&wish));
         }
         let length = |id: ArrayId| format!("{}_length", kernel.array(id).name);
-        let lengths = function.lengths().into_iter().map(|id| (id, namer.name(&length(id)))).collect();
+        let lengths = function.lengths(kernel).into_iter().map(|id| (id, namer.name(&length(id)))).collect();
         let arrays = function.arrays().into_iter().map(|(id, _)| (id, namer.name(&kernel.array(id).name))).collect();
         let masks = function.masks().into_iter().map(|mask| (namer.name(&kernel.mask_name(&mask)), mask));
-        let masks = masks.map(|(name, mask)| (mask, name)).collect();
+        let masks: Vec<(Expr, String)> = masks.map(|(name, mask)| (mask, name)).collect();
+        let named = |namer: &mut Namer, mask: usize| {
+            (0..MOVES).map(|step| namer.name(&format!("{}_by_{}", masks[mask].1, 1 << step))).collect()
+        };
+        let moves = function.gathered().into_iter().map(|mask| (mask, named(&mut namer, mask))).collect();
         let (variables, extents) = (BTreeMap::new(), BTreeMap::new());
         let team = function.teams().map(|_| Team::new(&mut namer));
         let (moved, out) = (Vec::new(), String::new());
@@ -107,6 +116,7 @@ impl<'a> Printer<'a> {
             arrays,
             variables,
             masks,
+            moves,
             extents,
             team,
             moved,
@@ -179,6 +189,7 @@ impl<'a> Printer<'a> {
             Parameter::Length(id) => format!("u64 {}", self.lengths[&id]),
             Parameter::Workers => "u64 workers".to_owned(),
             Parameter::Mask(number) => format!("u64 {}", self.masks[number].1),
+            Parameter::Move { mask, step } => format!("u64 {}", self.moves[&mask][step]),
             Parameter::First | Parameter::End | Parameter::Inner => {
                 self.team.as_ref().map_or(String::new(), |team| team.parameter(parameter))
             }

@@ -19,9 +19,9 @@
 //! read under a condition stays where it is.
 
 use super::{Printer, element};
-use crate::gpu::plan::{Group, Vector, bytes, vector_of};
-use crate::gpu::rewrite::{declared, is_of_row, substituted};
-use crate::ir::{ArrayElement, ArrayId, BinaryOperator, Expr, ReduceOperator, Statement, VariableId};
+use crate::gpu::plan::{Group, STRIPS, VECTOR_BYTES, Vector, bytes, together, vector_of};
+use crate::gpu::rewrite::{certain_loads, declared, is_of_row, substituted};
+use crate::ir::{ArrayElement, ArrayId, Expr, ReduceOperator, Statement, VariableId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the types of neighbours that move as one begin with.
@@ -29,12 +29,12 @@ pub(in crate::backend::cuda) const VECTOR: &str = "struct alignas";
 
 /// An array's elements that a thread has for itself while it goes over them.
 pub(super) struct Moved {
-    array: ArrayId,
+    pub(super) array: ArrayId,
     /// Where the elements are, by the element that a thread is at.
-    index: Expr,
+    pub(super) index: Expr,
     /// What they are called: as an array, and the one that a thread is at.
-    name: String,
-    element: String,
+    pub(super) name: String,
+    pub(super) element: String,
 }
 
 /// How a body's statement leaves elements in memory.
@@ -46,6 +46,8 @@ enum Left {
     Changed,
     /// They are added to what is there, by an atomic operation at the ends of a share.
     Added(ReduceOperator),
+    /// They are added to what is there, at once.
+    Together,
 }
 
 /// The loop over what a thread has.
@@ -103,7 +105,8 @@ impl Printer<'_> {
         end: &Expr,
         body: &'b [Statement],
     ) -> Option<Over<'b>> {
-        let own: Vec<(ArrayId, Expr)> = loads(body).into_iter().filter(|(_, index)| index.uses(counter)).collect();
+        let own: Vec<(ArrayId, Expr)> =
+            certain_loads(body).into_iter().filter(|(_, index)| index.uses(counter)).collect();
         let is_well = |(array, index): &(ArrayId, Expr)| is_of_row(index, counter, end) && self.is_movable(*array);
         let widest = own.iter().map(|(array, _)| bytes(self.kernel, *array)).max()?;
         let count = vector_of(widest).filter(|_| own.iter().all(is_well))?;
@@ -113,13 +116,13 @@ impl Printer<'_> {
     }
 
     /// A loop that lanes share out, by neighbours where the length of the row is a multiple; behind it, the same by elements has to follow.
-    pub(super) fn shared_vectors(&mut self, group: Group, over: &Over<'_>) {
+    pub(super) fn shared_vectors(&mut self, group: Group, over: &Over<'_>, at_each: &dyn Fn(&mut Self)) {
         let (count, end) = (over.vector.count, self.operand(&over.row));
         let [lane, width] = [group.lane, group.width].map(|variable| self.variables[&variable].clone());
         self.nest(&format!("if ({end} % {count} == 0)"), |printer| {
             let first = printer.declare_variable(group.first);
             let head = format!("for (u64 {first} = {lane} * {count}; {first} < {end}; {first} += {width} * {count})");
-            printer.nest(&head, |printer| printer.vector_loop(over));
+            printer.nest(&head, at_each);
         });
         self.line("else {");
         self.depth += 1;
@@ -145,7 +148,7 @@ impl Printer<'_> {
             if !is_alone || !over.is_before(index) || !self.is_movable(*array) || self.stored_only(*array).is_some() {
                 continue;
             }
-            let Some(how) = self.left(statement) else { continue };
+            let Some(how) = self.left(statement, vector.count) else { continue };
             let name = self.moved_name(*array);
             let ty = self.vector_type(*array, vector.count);
             match how {
@@ -153,7 +156,7 @@ impl Printer<'_> {
                     let place = self.place(*array, &at_first(index));
                     self.line(&format!("{ty} {name} = *(const {ty}*)({place});"));
                 }
-                Left::Stored | Left::Added(_) => self.line(&format!("{ty} {name};")),
+                Left::Stored | Left::Added(_) | Left::Together => self.line(&format!("{ty} {name};")),
             }
             let element = format!("{name}.e[{counter}]");
             left.push((how, Moved { array: *array, index: index.clone(), name, element }));
@@ -194,7 +197,9 @@ impl Printer<'_> {
                                 let ty = printer.kernel.array(*array).element.ty();
                                 printer.update(element, *operator, ty, &value);
                             }
-                            Left::Stored | Left::Added(_) => printer.line(&format!("{element} = {value};")),
+                            Left::Stored | Left::Added(_) | Left::Together => {
+                                printer.line(&format!("{element} = {value};"));
+                            }
                         }
                     }
                     other => printer.statement(other),
@@ -246,7 +251,7 @@ impl Printer<'_> {
     /// The unconditional loads of neighbours in a body.
     fn loads(&self, over: &Over<'_>, written: &BTreeMap<ArrayId, usize>) -> Vec<(ArrayId, Expr)> {
         let mut moved: Vec<(ArrayId, Expr)> = Vec::new();
-        for load in loads(over.body) {
+        for load in certain_loads(over.body) {
             let (array, index) = (load.0, &load.1);
             let is_well = over.is_before(index) && !written.contains_key(&array) && self.is_movable(array);
             if is_well && !moved.contains(&load) {
@@ -257,7 +262,7 @@ impl Printer<'_> {
     }
 
     /// The name that a variable of a loop will have.
-    fn scoped_name(&mut self, variable: VariableId) -> String {
+    pub(super) fn scoped_name(&mut self, variable: VariableId) -> String {
         self.namer.enter();
         let name = self.namer.name(&self.kernel.variable(variable).name);
         self.namer.leave();
@@ -271,13 +276,14 @@ impl Printer<'_> {
     }
 
     /// How a statement leaves elements; `None` where each is updated for itself.
-    fn left(&self, statement: &Statement) -> Option<Left> {
+    fn left(&self, statement: &Statement, count: u64) -> Option<Left> {
         match statement {
             Statement::Store(..) => Some(Left::Stored),
             Statement::Reduce(array, ..) if !self.function.atomic.contains(array) => Some(Left::Changed),
             Statement::Reduce(array, _, operator, _) => {
                 let is_owned = self.function.owned.iter().any(|owned| owned.array == *array);
-                is_owned.then_some(Left::Added(*operator))
+                let is_together = count == STRIPS && together(self.kernel, *array, *operator);
+                is_owned.then_some(Left::Added(*operator)).or(is_together.then_some(Left::Together))
             }
             _ => None,
         }
@@ -287,7 +293,14 @@ impl Printer<'_> {
     fn leave(&mut self, count: u64, how: Left, moved: &Moved, index: &Expr) {
         let (ty, place) = (self.vector_type(moved.array, count), self.place(moved.array, index));
         let name = &moved.name;
-        let Left::Added(operator) = how else { return self.line(&format!("*({ty}*)({place}) = {name};")) };
+        let operator = match how {
+            Left::Added(operator) => operator,
+            Left::Together => {
+                let add = self.helpers.add_neighbours();
+                return self.line(&format!("{add}({place}, {name});"));
+            }
+            Left::Stored | Left::Changed => return self.line(&format!("*({ty}*)({place}) = {name};")),
+        };
         let held = self.kernel.array(moved.array).element;
         self.define(operator, held.ty());
         let update = self.helpers.atomic(operator, held);
@@ -307,7 +320,12 @@ impl Printer<'_> {
         });
         self.line(&format!("*({ty}*)({place}) = {there};"));
         self.depth -= 1;
+        let at_once = count == STRIPS && together(self.kernel, moved.array, operator);
         self.nest("} else", |printer| {
+            if at_once {
+                let add = printer.helpers.add_neighbours();
+                return printer.line(&format!("{add}({place}, {name});"));
+            }
             printer.line("#pragma unroll");
             printer.line(&format!("{each} {update}({place} + {n}, {name}.e[{n}]);"));
         });
@@ -319,35 +337,17 @@ impl Printer<'_> {
         format!("{name} + {}", self.operand(index))
     }
 
-    fn moved_name(&mut self, array: ArrayId) -> String {
+    pub(super) fn moved_name(&mut self, array: ArrayId) -> String {
         self.namer.name(&format!("{}_row", self.kernel.array(array).name))
     }
 
     /// The type of so many neighbours.
-    fn vector_type(&mut self, array: ArrayId, count: u64) -> String {
+    pub(super) fn vector_type(&mut self, array: ArrayId, count: u64) -> String {
         let held = self.kernel.array(array).element;
         let (part, bytes) = (element(held), held.bytes() as u64 * count);
         self.helpers.add(format!("{part}_by_{count}"), |name| {
-            format!("{VECTOR}({bytes}) {name} {{\n    {part} e[{count}];\n}};\n")
+            let lies = bytes.min(VECTOR_BYTES);
+            format!("{VECTOR}({lies}) {name} {{\n    {part} e[{count}];\n}};\n")
         })
-    }
-}
-
-/// The unconditional loads of a body, with their indices.
-fn loads(body: &[Statement]) -> Vec<(ArrayId, Expr)> {
-    let mut loads = Vec::new();
-    for statement in body.iter().filter(|statement| statement.blocks().is_empty()) {
-        statement.for_each_expr(&mut |expr| certain(expr, &mut loads));
-    }
-    loads
-}
-
-/// Those of an expression: conditions decide about others.
-fn certain(expr: &Expr, loads: &mut Vec<(ArrayId, Expr)>) {
-    match expr {
-        Expr::Select(condition, ..) => certain(condition, loads),
-        Expr::Binary(BinaryOperator::And | BinaryOperator::Or, left, _) => certain(left, loads),
-        Expr::Load(array, index) => loads.push((*array, (**index).clone())),
-        other => other.for_each_child(&mut |child| certain(child, loads)),
     }
 }
