@@ -14,7 +14,7 @@
 use super::Printer;
 use super::vectors::Moved;
 use crate::gpu::chunks::CHUNK;
-use crate::gpu::plan::Group;
+use crate::gpu::plan::{Group, VECTOR_BYTES, bytes};
 use crate::ir::{ArrayId, Expr, Statement, VariableId};
 
 impl Printer<'_> {
@@ -40,10 +40,27 @@ impl Printer<'_> {
             printer.namer.enter();
             let strip = printer.scoped_name(group.strip);
             for &array in arrays {
-                let (ty, row) = (printer.vector_type(array, CHUNK), printer.moved_name(array));
-                let of = printer.arrays[&array].clone();
-                printer.line(&format!("const {ty} {row} = *(const {ty}*)({of} + {first});"));
-                let (index, element) = (Expr::Variable(variable), format!("{row}.e[{strip}]"));
+                let (row, of) = (printer.moved_name(array), printer.arrays[&array].clone());
+                let at_once = (VECTOR_BYTES / bytes(printer.kernel, array)).clamp(1, CHUNK);
+                let ty = printer.vector_type(array, at_once);
+                let pieces: Vec<String> = (0..CHUNK / at_once)
+                    .map(|piece| match piece * at_once {
+                        0 => format!("*(const {ty}*)({of} + {first})"),
+                        begin => format!("*(const {ty}*)({of} + {first} + {begin})"),
+                    })
+                    .collect();
+                let element = match &pieces[..] {
+                    [all] => {
+                        printer.line(&format!("const {ty} {row} = {all};"));
+                        format!("{row}.e[{strip}]")
+                    }
+                    pieces => {
+                        let count = pieces.len();
+                        printer.line(&format!("const {ty} {row}[{count}] = {{{}}};", pieces.join(", ")));
+                        format!("{row}[{strip} / {at_once}].e[{strip} % {at_once}]")
+                    }
+                };
+                let index = Expr::Variable(variable);
                 printer.moved.push(Moved { array, index, name: row, element });
             }
             printer.line("#pragma unroll");
@@ -58,6 +75,7 @@ impl Printer<'_> {
             printer.depth -= 1;
             printer.nest("} else", |printer| {
                 let entry = printer.declare_variable(variable);
+                printer.line("#pragma unroll 1");
                 let head = format!("for (u64 {entry} = max({first}, {from}); {entry} < {to}; {entry}++)");
                 printer.nest(&head, |printer| printer.block(body));
             });
