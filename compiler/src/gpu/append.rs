@@ -60,30 +60,17 @@ pub(crate) fn take_apart(
     chunk: &Expr,
     histories: &mut Histories,
 ) -> Result<Appending, Refusal> {
-    let mut appends = Vec::new();
-    for (arrays, last) in groups(body, arrays, histories) {
-        let name = kernel.array(last).name.clone();
-        let offsets =
-            kernel.declare_array(&format!("{name}_offsets"), ArrayElement::Index(IndexWidth::U64), ArrayRole::Local);
-        let first = kernel.declare_index(&format!("{name}_first"));
-        let count = kernel.declare_variable(&format!("{name}_count"), Type::Index, true);
-        for array in &arrays {
-            histories.entry(*array).or_default().push(Growth::Counted(offsets));
-        }
-        appends
-            .extend(arrays.into_iter().map(|array| (array, Append { offsets, first, count, counts: array == last })));
-    }
-    let rewriting =
-        Rewriting { appends: appends.into_iter().collect(), positions_of: arrays.iter().copied().collect(), lengths };
-    let write = rewriting.write(kernel, body, chunk);
-    let count = rewriting.count(kernel, body, chunk);
-    let needs_values = loaded(&count).into_iter().find(|array| rewriting.appends.contains_key(array));
+    let appends = Appends::of(kernel, body, arrays, lengths, histories);
+    let write = appends.write(kernel, body, &|offsets| Expr::load(offsets, chunk.clone()));
+    let count = appends.count(kernel, body, &|_| Some(chunk.clone()));
+    let needs_values = loaded(&count).into_iter().find(|array| appends.appends.contains_key(array));
     if let Some(array) = needs_values {
         let name = &kernel.array(array).name;
         let help = "use the Rust backend, or write a result that is dense";
         return Err(Refusal::new(format!("how much is stored depends on what `{name}` holds already"), help));
     }
-    Ok(Appending { count, write, offsets: rewriting.offsets() })
+    let offsets = appends.groups().into_iter().map(|group| (group.offsets, group.arrays)).collect();
+    Ok(Appending { count, write, offsets })
 }
 
 /// Arrays of one length in groups of which every member is appended to wherever one is, with the member that comes last.
@@ -165,30 +152,77 @@ struct Append {
     counts: bool,
 }
 
-struct Rewriting {
+/// Arrays that are always appended to together.
+pub(crate) struct Group {
+    /// What each chunk counts into.
+    pub offsets: ArrayId,
+    /// How many elements a chunk has appended.
+    pub count: VariableId,
+    /// All of them.
+    pub arrays: Vec<ArrayId>,
+}
+
+/// How a body becomes one that counts, and one that writes.
+pub(crate) struct Appends {
     appends: BTreeMap<ArrayId, Append>,
     positions_of: BTreeMap<ArrayId, Option<ArrayId>>,
     lengths: Lengths,
 }
 
-impl Rewriting {
+impl Appends {
+    /// Of a body that appends to these arrays. Parts of it can be rewritten by themselves.
+    pub(crate) fn of(
+        kernel: &mut Kernel,
+        body: &[Statement],
+        arrays: &[Appended],
+        lengths: Lengths,
+        histories: &mut Histories,
+    ) -> Self {
+        let mut appends = Vec::new();
+        for (arrays, last) in groups(body, arrays, histories) {
+            let name = kernel.array(last).name.clone();
+            let element = ArrayElement::Index(IndexWidth::U64);
+            let offsets = kernel.declare_array(&format!("{name}_offsets"), element, ArrayRole::Local);
+            let first = kernel.declare_index(&format!("{name}_first"));
+            let count = kernel.declare_variable(&format!("{name}_count"), Type::Index, true);
+            for array in &arrays {
+                histories.entry(*array).or_default().push(Growth::Counted(offsets));
+            }
+            let of_group = |array| (array, Append { offsets, first, count, counts: array == last });
+            appends.extend(arrays.into_iter().map(of_group));
+        }
+        Self { appends: appends.into_iter().collect(), positions_of: arrays.iter().copied().collect(), lengths }
+    }
+
     /// The members of each group that count for it.
     fn counting(&self) -> impl Iterator<Item = &Append> {
         self.appends.values().filter(|append| append.counts)
     }
 
-    fn offsets(&self) -> Vec<(ArrayId, Vec<ArrayId>)> {
+    /// Arrays that are appended to, in their groups.
+    pub(crate) fn groups(&self) -> Vec<Group> {
         let members = |offsets: ArrayId| {
             let members = self.appends.iter().filter(move |(_, append)| append.offsets == offsets);
             members.map(|(array, _)| *array).collect()
         };
-        self.counting().map(|append| (append.offsets, members(append.offsets))).collect()
+        let group = |append: &Append| {
+            let Append { offsets, count, .. } = *append;
+            Group { offsets, count, arrays: members(offsets) }
+        };
+        self.counting().map(group).collect()
     }
 
-    fn count(&self, kernel: &Kernel, body: &[Statement], chunk: &Expr) -> Vec<Statement> {
+    /// The body that counts; `place` says where in the offsets of a group, if it does.
+    pub(crate) fn count(
+        &self,
+        kernel: &Kernel,
+        body: &[Statement],
+        place: &dyn Fn(ArrayId) -> Option<Expr>,
+    ) -> Vec<Statement> {
         let begin = self.counting().map(|append| Statement::Let(append.count, Expr::Index(0)));
-        let end =
-            self.counting().map(|append| Statement::Store(append.offsets, chunk.clone(), Expr::Variable(append.count)));
+        let end = self.counting().filter_map(|append| {
+            Some(Statement::Store(append.offsets, place(append.offsets)?, Expr::Variable(append.count)))
+        });
         let own = allocated(body);
         let counted = replace_statements(body.to_vec(), &mut |statement| match statement {
             Statement::Push(array, value) => match self.appends.get(&array) {
@@ -213,9 +247,15 @@ impl Rewriting {
         without_dead(kernel, body, &[])
     }
 
-    fn write(&self, kernel: &mut Kernel, body: &[Statement], chunk: &Expr) -> Vec<Statement> {
+    /// The body that writes; `first` says where in the arrays of a group it begins, given the group's offsets.
+    pub(crate) fn write(
+        &self,
+        kernel: &mut Kernel,
+        body: &[Statement],
+        first: &dyn Fn(ArrayId) -> Expr,
+    ) -> Vec<Statement> {
         let begin = self.counting().flat_map(|append| {
-            let first = Expr::load(append.offsets, chunk.clone());
+            let first = first(append.offsets);
             [Statement::Let(append.first, first), Statement::Let(append.count, Expr::Index(0))]
         });
         let written = replace_statements(body.to_vec(), &mut |statement| match statement {

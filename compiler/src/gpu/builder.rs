@@ -167,6 +167,11 @@ impl Builder {
         view.unwrap_or(Expr::Length(array))
     }
 
+    /// The number of positions above a level of a tensor, where the kernel's arrays tell it.
+    pub(crate) fn parents(&self, tensor: TensorId, level: usize) -> Option<Expr> {
+        parents(&self.module.kernel, tensor, level)
+    }
+
     pub(crate) fn bytes_of(&self, array: ArrayId) -> u64 {
         bytes(&self.module.kernel, array)
     }

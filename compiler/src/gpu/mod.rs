@@ -35,7 +35,7 @@ pub(crate) use builder::{Builder, Scratch, clamped, constant, private, take_scra
 pub use parameters::Parameter;
 pub use plan::{
     BLOCK, Function, Group, Lane, Lanes, Meet, Module, Owned, Places, Rows, SCAN_BLOCK, SCANNED, SORTED, Segments,
-    Share, Step, TEAM_BLOCK, Table, Teams, Threads, Tile, Total, Vector, WARP, WORKERS, constant_bytes,
+    Share, Step, Summed, TEAM_BLOCK, Table, Teams, Threads, Tile, Total, Vector, WARP, WORKERS, constant_bytes,
 };
 pub use print::plan_text;
 pub(crate) use print::readable;

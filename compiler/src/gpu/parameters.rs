@@ -87,7 +87,7 @@ impl Function {
             statement.for_each(&mut |statement| touched.statement(statement));
         }
         touched.written.extend(self.totals.iter().map(|total| total.meet.array()));
-        touched.written.extend(self.segments().map(|segments| segments.array));
+        touched.written.extend(self.segments().and_then(|segments| segments.sum).map(|sum| sum.array));
         touched.written.extend(self.tiles.iter().map(|tile| tile.array));
         touched.own.extend(self.tiles.iter().map(|tile| tile.tile));
         touched.own.extend(self.tables.iter().flat_map(Table::arrays));

@@ -191,10 +191,19 @@ pub enum Lanes {
     Segments(Segments),
 }
 
+/// What a warp has of its share, of which each of its lanes takes one place at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Segments {
+    /// The rows that the places are entries of, where the body asks for that of a place.
+    pub rows: Option<Rows>,
+    /// What the lanes sum together; none where the body of a place writes all there is.
+    pub sum: Option<Summed>,
+}
+
 /// What the places of a share add to the elements of an array, of which neighbours have the same. The body of a place says which
 /// element it is and what is added; a warp combines what its lanes have of one element and updates each by one operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Segments {
+pub struct Summed {
     /// The array.
     pub array: ArrayId,
     /// How it is updated.
@@ -203,8 +212,6 @@ pub struct Segments {
     pub element: VariableId,
     /// What is added.
     pub value: VariableId,
-    /// The rows that the places are entries of, where the body asks for that of a place.
-    pub rows: Option<Rows>,
 }
 
 /// Rows of entries. A warp finds the first of its share by a search, and those of its lanes by the ends of the next rows.
@@ -557,7 +564,7 @@ impl Function {
         }
     }
 
-    /// What a warp adds to elements that neighbouring places share, where it does.
+    /// What a warp has of its share, where its lanes take places of one.
     pub(crate) fn segments(&self) -> Option<Segments> {
         match self.places()?.lanes {
             Some(Lanes::Segments(segments)) => Some(segments),
@@ -569,7 +576,7 @@ impl Function {
     pub fn results(&self) -> Vec<VariableId> {
         let of_owned = self.owned.iter().flat_map(|owned| [owned.begin, owned.end]);
         let of_totals = self.totals.iter().map(|total| total.variable).chain(of_owned);
-        let of_segments = self.segments().map(|segments| [segments.element, segments.value]);
+        let of_segments = self.segments().and_then(|segments| segments.sum).map(|sum| [sum.element, sum.value]);
         of_totals.chain(of_segments.into_iter().flatten()).collect()
     }
 

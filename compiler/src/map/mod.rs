@@ -15,7 +15,7 @@
 //! |---|---|
 //! | `owned` | they write their parts |
 //! | `segmented`, `private` | they update the array itself, by atomic operations |
-//! | `joined` | one launch counts what each appends, a scan turns counts into places, a second launch writes |
+//! | `joined` | one launch counts what each appends, a scan turns counts into places, a second launch writes. Where lists are merged, that is what each of their entries appends |
 //! | `reducing` | each reduces what it has, warps combine that by shuffles, and one lane of each goes on by an atomic operation |
 //!
 //! Rounded sums depend on their order. Where every run has to give the same bits ([`Options::deterministic`]), and where a device
@@ -28,7 +28,7 @@
 //! | files | |
 //! |---|---|
 //! | `strategy` | the trait, and the reasons of refusals |
-//! | `sorted_terms`, `row_bins` (with `hash_accumulator`, `key_bounds`), `counted`, `nonzeros`, `boundary_segments`, `warp_scan`, `places` | strategies |
+//! | `sorted_terms`, `row_bins` (with `hash_accumulator`, `key_bounds`), `merged_entries` (with `merges`), `counted`, `nonzeros`, `boundary_segments`, `warp_scan`, `places` | strategies |
 //! | `shared_tiles` | shared-memory privatization of what a strategy launches |
 //! | `work_item` (with `lanes`, `register_values`, `warp_per_row`) | who works at one place |
 //! | `empty_rows` | runs of empty rows in a share are one search |
@@ -42,6 +42,8 @@ mod grid;
 mod hash_accumulator;
 mod key_bounds;
 mod lanes;
+mod merged_entries;
+mod merges;
 mod nonzeros;
 mod once;
 mod ordered;
@@ -66,6 +68,7 @@ use strategy::{Loop, Strategy};
 static STRATEGIES: &[&dyn Strategy] = &[
     &sorted_terms::SortedTerms,
     &row_bins::HashAccumulator,
+    &merged_entries::MergedEntries,
     &counted::Counted,
     &nonzeros::Nonzeros,
     &boundary_segments::BoundarySegments,

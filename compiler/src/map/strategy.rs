@@ -64,6 +64,10 @@ pub enum Refused {
     NoKeys,
     /// Nothing is appended.
     NothingAppended,
+    /// No lists of entries are merged at a place.
+    NoMerge,
+    /// What is merged are other lists than the entries of a place, or what is done with them is more than to append.
+    OtherMerge,
     /// There is no partition of entries.
     NoEntries,
     /// It reduces into variables.
@@ -88,6 +92,8 @@ impl fmt::Display for Refused {
             Self::NoTermsInOrder => "no sum of one term an entry has to come in a known order",
             Self::NoKeys => "no keys are collected",
             Self::NothingAppended => "nothing is appended",
+            Self::NoMerge => "a place merges no lists",
+            Self::OtherMerge => "what a place merges are not just its entries, or it does more than append",
             Self::NoEntries => "there is no partition of entries",
             Self::Reduces => "the loop reduces into variables",
             Self::Runs => "runs of equal coordinates are one place",

@@ -21,7 +21,7 @@
 use super::grid::{Grid, is_segmented};
 use super::strategy::{Emit, Loop, Refused, Strategy};
 use super::work_item::Team;
-use crate::gpu::plan::{Places, Rows, Segments, Share, WARP};
+use crate::gpu::plan::{Places, Rows, Segments, Share, Summed, WARP};
 use crate::gpu::rewrite::{allocated, declared, loaded, mentioned, replace_statements};
 use crate::gpu::{Builder, Refusal, clamped};
 use crate::ir::{ArrayElement, ArrayId, BinaryOperator, Expr, Kernel, Parallel, Sharing, Statement, Type, VariableId};
@@ -57,7 +57,8 @@ impl Strategy for WarpScan {
         }
         let (mut grid, body) = builder.places_of(parallel);
         let kernel = &mut builder.module.kernel;
-        let (body, segments) = distribute(kernel, &body, array).ok_or(Refused::AddsMore)?;
+        let (body, sum) = distribute(kernel, &body, array).ok_or(Refused::AddsMore)?;
+        let segments = Segments { rows: None, sum: Some(sum) };
         let size = kernel.declare_index("size");
         let steps = clamped(grid.count.clone(), WARP_SHARES, 1, STEPS);
         grid.places.share = Some(Share { size, value: steps.times(Expr::Index(WARP)) });
@@ -71,7 +72,7 @@ impl Strategy for WarpScan {
 }
 
 /// The body of a place that says what it adds to which element of an array, where it adds once, and writes nothing else.
-fn distribute(kernel: &mut Kernel, body: &[Statement], array: ArrayId) -> Option<(Vec<Statement>, Segments)> {
+fn distribute(kernel: &mut Kernel, body: &[Statement], array: ArrayId) -> Option<(Vec<Statement>, Summed)> {
     let ArrayElement::Value(element) = kernel.array(array).element else { return None };
     if !adds_once(body, array) || loaded(body).contains(&array) {
         return None;
@@ -94,7 +95,7 @@ fn distribute(kernel: &mut Kernel, body: &[Statement], array: ArrayId) -> Option
         }
         other => vec![other],
     });
-    Some((body, Segments { array, operator, element: place, value, rows: None }))
+    Some((body, Summed { array, operator, element: place, value }))
 }
 
 /// A warp segmented scan over the entries of rows.
@@ -117,13 +118,12 @@ impl Builder {
         let rows = Rows { positions: of.positions, row: of.row };
         let body = of.body(entries, array)?;
         let kernel = &mut self.module.kernel;
-        let (body, segments) = distribute(kernel, &body, array)?;
+        let (body, sum) = distribute(kernel, &body, array)?;
         let count = end.clone().minus(begin.clone());
-        let steps = clamped(count.clone(), SEARCHED_SHARES, 1, STEPS);
-        let share = Some(Share { size: kernel.declare_index("size"), value: steps.times(Expr::Index(WARP)) });
+        let share = Some(share_of_rows(kernel, &count));
         let places = Places { place: of.entry, begin, end, worker: None, workers: None, share, lanes: None };
         let grid = Grid { atomic, ..Grid::of_places(places, count) };
-        Some(RowsScan { grid, segments: Segments { rows: Some(rows), ..segments }, body })
+        Some(RowsScan { grid, segments: Segments { rows: Some(rows), sum: Some(sum) }, body })
     }
 
     /// Launches it.
@@ -131,6 +131,12 @@ impl Builder {
         let RowsScan { grid, segments, body } = scan;
         self.launch(&grid, Team::Segments(segments), body, Some(Expr::Index(WARP)), "for equal shares of entries")
     }
+}
+
+/// What a warp takes of entries whose rows it finds.
+pub(super) fn share_of_rows(kernel: &mut Kernel, count: &Expr) -> Share {
+    let steps = clamped(count.clone(), SEARCHED_SHARES, 1, STEPS);
+    Share { size: kernel.declare_index("size"), value: steps.times(Expr::Index(WARP)) }
 }
 
 /// The loop over the entries of a row, in loops over rows.

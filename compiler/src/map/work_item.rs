@@ -41,7 +41,7 @@ pub(super) enum Team {
     Row(Row),
     /// A group of lanes, with what tells how wide it should be.
     Group(Group, Option<Iterations>),
-    /// A warp for a share of places that each add to one element.
+    /// A warp for a share of places.
     Segments(Segments),
 }
 
@@ -173,6 +173,10 @@ impl Builder {
                 let why = "its entries are neighbours in memory, and sums of lanes meet by shuffles; \
                            the group is as wide as places are long on average, and narrower for long ones";
                 self.decide(format!("each {place} has a group of lanes"), why);
+            }
+            Team::Segments(Segments { sum: None, .. }) => {
+                let why = "lanes have neighbours in memory, and a warp finds the rows of its lanes together";
+                self.decide(format!("a warp takes equal parts of {place}"), why);
             }
             Team::Segments(_) => {
                 let why =

@@ -9,8 +9,8 @@ mod reserved;
 
 pub use crate::gpu::{
     BLOCK, Function, Group, Lane, Lanes, Meet, Module, Options, Owned, Parameter, Places, Refusal, SCAN_BLOCK, SCANNED,
-    SORTED, Segments, Share, Step, TEAM_BLOCK, Table, Teams, Threads, Tile, Total, WARP, WORKERS, constant_bytes,
-    plan_text,
+    SORTED, Segments, Share, Step, Summed, TEAM_BLOCK, Table, Teams, Threads, Tile, Total, WARP, WORKERS,
+    constant_bytes, plan_text,
 };
 pub use print::text;
 

@@ -184,6 +184,7 @@ impl Printer<'_> {
         let end = self.operand(end);
         self.namer.enter();
         let element = self.declare_variable(counter);
+        self.line("#pragma unroll 1");
         self.nest(&format!("for (u64 {element} = {lane}; {element} < {end}; {element} += {width})"), |printer| {
             printer.line("#pragma unroll");
             printer.nest(&all, |printer| printer.block(terms));

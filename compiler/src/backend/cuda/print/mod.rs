@@ -20,7 +20,7 @@ use super::reserved;
 use crate::backend::namer::Namer;
 use crate::format::IndexWidth;
 use crate::format::interleave::MOVES;
-use crate::gpu::{Function, Group, Lanes, Meet, Module, Parameter, Places, Segments, Share, Threads, WARP};
+use crate::gpu::{Function, Group, Lanes, Meet, Module, Parameter, Places, Segments, Share, Summed, Threads, WARP};
 use crate::ir::{ArrayElement, ArrayId, ElementType, Expr, Kernel, ReduceOperator, Size, Type, VariableId};
 use std::collections::BTreeMap;
 
@@ -284,14 +284,9 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// A warp's share of places that each add to one element.
+    /// A warp's share of places, of which each of its lanes takes one at a time.
     fn segments(&mut self, places: &Places, share: &Share, segments: Segments) {
-        let ty = self.kernel.variable(segments.value).ty;
-        let (value_type, identity) = (type_name(ty), self.identity(segments.operator, ty));
-        self.define(segments.operator, self.kernel.array(segments.array).element.ty());
-        let update = self.helpers.atomic(segments.operator, self.kernel.array(segments.array).element);
-        let meet = self.helpers.meet(segments.operator, self.kernel.array(segments.array).element, &update);
-        let array = self.arrays[&segments.array].clone();
+        let sum = segments.sum.map(|sum| self.warp_sum(sum));
         let [lane, low, high, first] = ["lane", "low", "high", "first"].map(|name| self.namer.name(name));
         let (value, end) = (self.expr(&share.value), self.operand(&places.end));
         let size = self.declare_variable(share.size);
@@ -312,34 +307,55 @@ impl<'a> Printer<'a> {
             self.line(&format!("u64 {row} = {find}({positions}, 0, {length}, {low} + 1, {lane}) - 1;"));
             (rows.row, row.clone(), format!("{row_of}({positions}, {row}, {length}, "))
         });
-        let (held, sum) = (self.namer.name("segment"), self.namer.name("sum"));
-        self.line("// What this lane has, and of which element.");
-        self.line(&format!("u64 {held} = ~0ull;"));
-        self.line(&format!("{value_type} {sum} = {identity};"));
+        let sum = sum.map(|sum| {
+            let (held, total) = (self.namer.name("segment"), self.namer.name("sum"));
+            self.line("// What this lane has, and of which element.");
+            self.line(&format!("u64 {held} = ~0ull;"));
+            self.line(&format!("{} {total} = {};", sum.type_name, sum.identity));
+            (sum, held, total)
+        });
         self.nest(&format!("for (u64 {first} = {low}; {first} < {high}; {first} += {WARP})"), |printer| {
             let place = printer.declare_variable(places.place);
-            let (element, value) =
-                (printer.declare_variable(segments.element), printer.declare_variable(segments.value));
+            let own = sum
+                .as_ref()
+                .map(|(sum, ..)| (printer.declare_variable(sum.of.element), printer.declare_variable(sum.of.value)));
             printer.line(&format!("const u64 {place} = {first} + {lane};"));
             if let Some((variable, row, row_of)) = &rows {
                 let own = printer.declare_variable(*variable);
                 printer.line(&format!("const u64 {own} = {row_of}{place}, {lane});"));
                 printer.line(&format!("{row} = __shfl_sync(0xffffffffu, {own}, {});", WARP - 1));
             }
-            printer.line(&format!("u64 {element} = ~0ull;"));
-            printer.line(&format!("{value_type} {value} = {identity};"));
+            if let (Some((sum, ..)), Some((element, value))) = (&sum, &own) {
+                printer.line(&format!("u64 {element} = ~0ull;"));
+                printer.line(&format!("{} {value} = {};", sum.type_name, sum.identity));
+            }
             printer.nest(&format!("if ({place} < {high})"), |printer| printer.block(&printer.function.body));
+            let (Some((sum, held, total)), Some((element, value))) = (&sum, &own) else { return };
             printer.line(&format!("if (__all_sync(0xffffffffu, {element} == {held})) {{"));
             printer.depth += 1;
-            printer.update(&sum, segments.operator, ty, &value);
+            printer.update(total, sum.of.operator, sum.ty, value);
             printer.depth -= 1;
             printer.nest("} else", |printer| {
-                printer.line(&format!("{meet}({array}, {held}, {sum});"));
+                printer.line(&format!("{}({}, {held}, {total});", sum.meet, sum.array));
                 printer.line(&format!("{held} = {element};"));
-                printer.line(&format!("{sum} = {value};"));
+                printer.line(&format!("{total} = {value};"));
             });
         });
-        self.line(&format!("{meet}({array}, {held}, {sum});"));
+        if let Some((sum, held, total)) = sum {
+            self.line(&format!("{}({}, {held}, {total});", sum.meet, sum.array));
+        }
+    }
+
+    /// What is printed of a sum of a warp.
+    fn warp_sum(&mut self, of: Summed) -> WarpSum {
+        let ty = self.kernel.variable(of.value).ty;
+        let (type_name, identity) = (type_name(ty), self.identity(of.operator, ty));
+        let held = self.kernel.array(of.array).element;
+        self.define(of.operator, held.ty());
+        let update = self.helpers.atomic(of.operator, held);
+        let meet = self.helpers.meet(of.operator, held, &update);
+        let array = self.arrays[&of.array].clone();
+        WarpSum { of, ty, type_name, identity, meet, array }
     }
 
     /// What a thread has to know of its group.
@@ -391,6 +407,17 @@ impl<'a> Printer<'a> {
             },
         }
     }
+}
+
+/// What a warp sums, as it is printed.
+struct WarpSum {
+    of: Summed,
+    ty: Type,
+    type_name: &'static str,
+    identity: String,
+    /// What lanes that have something of one element call, with the array.
+    meet: String,
+    array: String,
 }
 
 /// What the verifier sees to.
