@@ -16,7 +16,7 @@ const FEW_OF_LANE: u64 = 8;
 
 /// A lane has two entries of a chunk on average, since rows begin and end within chunks. Half of a warp takes rows of up to so many entries
 /// for each of its lanes.
-const LONG_FOR_CHUNKS: u64 = 64;
+const LONG_FOR_CHUNKS: u64 = 32;
 
 /// What becomes a function, and how it is launched.
 pub(super) struct Launched {

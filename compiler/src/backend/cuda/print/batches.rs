@@ -86,6 +86,20 @@ impl Printer<'_> {
         })
     }
 
+    /// Whether the function has such a loop.
+    pub(super) fn has_batches(&self) -> bool {
+        let Some(group) = self.function.group() else { return false };
+        let mut found = false;
+        for statement in &self.function.body {
+            statement.for_each(&mut |statement| {
+                if let Statement::For { variable, vector: false, body, .. } = statement {
+                    found |= self.batch(group, *variable, body).is_some();
+                }
+            });
+        }
+        found
+    }
+
     /// Whether a statement behind the sum is about its entry alone.
     fn is_left(&self, group: Group, statement: &Statement) -> bool {
         match statement {

@@ -162,6 +162,8 @@ impl<'a> Printer<'a> {
         self.line(&format!("// {comment}."));
         let bounds = match function.threads {
             Threads::One => String::new(),
+            // Registers of a batch of sums are worth spilling a few: with twice as many warps, more rows are under way.
+            Threads::Each(_) if self.has_batches() => format!(" __launch_bounds__({})", function.block),
             Threads::Each(_) | Threads::Teams(_) => {
                 // One block a multiprocessor is all that is asked for: for more, registers are spilled, and where nothing is said,
                 // the compiler spills a few to have more.
