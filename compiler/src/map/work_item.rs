@@ -14,8 +14,8 @@ use std::collections::BTreeSet;
 /// loads; with many, they read far apart.
 const FEW_OF_LANE: u64 = 8;
 
-/// A lane has two entries of a chunk on average, since rows begin and end within chunks. Half of a warp takes rows of up to so many entries
-/// for each of its lanes.
+/// Since rows begin and end within chunks, a lane has two of four entries of a short row on average, and three of a long one. Half of a
+/// warp takes rows of up to so many entries for each lane of a whole one.
 const LONG_FOR_CHUNKS: u64 = 32;
 
 /// What becomes a function, and how it is launched.
@@ -104,8 +104,10 @@ impl Builder {
             Team::Group(_, iterations) => Some(match iterations {
                 Some(Iterations::Elements { array, in_chunks: true }) => {
                     let mean = Expr::binary(BinaryOperator::Divide, Expr::Length(*array), rows.clone());
-                    let even = clamped(mean.clone().plus(Expr::Index(1)), CHUNK / 2, 1, WARP / 2);
+                    let short = clamped(mean.clone().plus(Expr::Index(1)), CHUNK / 2, 1, WARP / 4);
+                    let even = clamped(mean.clone(), CHUNK - 1, 1, WARP / 2);
                     let long = Expr::binary(BinaryOperator::Divide, mean, Expr::Index(LONG_FOR_CHUNKS));
+                    let even = Expr::binary(BinaryOperator::Maximum, short, even);
                     Expr::binary(BinaryOperator::Maximum, even, long)
                 }
                 Some(Iterations::Elements { array, in_chunks: false }) => {

@@ -9,12 +9,12 @@
 //!                                                 if (p >= p_begin && p < p_end) t += x_row.e[strip] * c[crd_row.e[strip]];
 //! ```
 //!
-//! The last chunk of all may be none: its entries are read one by one.
+//! The last chunk of all may be none: its entries are read one by one. So are those of rows that one lane takes: they have one or two.
 
 use super::Printer;
 use super::vectors::Moved;
 use crate::gpu::chunks::CHUNK;
-use crate::gpu::plan::{Group, VECTOR_BYTES, bytes};
+use crate::gpu::plan::{Group, UNROLLED, VECTOR_BYTES, bytes};
 use crate::ir::{ArrayId, Expr, Statement, VariableId};
 
 impl Printer<'_> {
@@ -28,6 +28,18 @@ impl Printer<'_> {
     ) {
         let [lane, width] = [group.lane, group.width].map(|variable| self.variables[&variable].clone());
         let (begin, end) = (self.expr(begin), self.expr(end));
+        self.line(&format!("if ({width} == 1) {{"));
+        self.depth += 1;
+        self.namer.enter();
+        let entry = self.declare_variable(variable);
+        self.line(&format!("#pragma unroll {UNROLLED}"));
+        let last = self.namer.name(&format!("{entry}_end"));
+        let all = format!("for (u64 {entry} = {begin}, {last} = {end}; {entry} < {last}; {entry}++)");
+        self.nest(&all, |printer| printer.block(body));
+        self.namer.leave();
+        self.depth -= 1;
+        self.line("} else {");
+        self.depth += 1;
         self.namer.enter();
         let name = self.scoped_name(variable);
         let (from, to) = (self.namer.name(&format!("{name}_begin")), self.namer.name(&format!("{name}_end")));
@@ -81,5 +93,7 @@ impl Printer<'_> {
             });
         });
         self.namer.leave();
+        self.depth -= 1;
+        self.line("}");
     }
 }
