@@ -66,7 +66,7 @@ fn one_call_measures_and_checks_everything() -> Result<(), Skip> {
         assert_eq!(row["of_link_bandwidth"].is_f64(), row["parts"].is_object(), "{row}");
     }
     // Beside cuSPARSE; what two kernels make; a whole and its parts.
-    assert_eq!((peers, compared), (6 * 5 + 2, 6 * 5 + 2 + 6 * 2 + 3 * (1 + 1 + 1 + 2)), "{table}");
+    assert_eq!((peers, compared), (6 * 6 + 2, 6 * 6 + 2 + 6 * 2 + 3 * (1 + 1 + 1 + 2)), "{table}");
     let aims = array(measured, "aims");
     assert!(aims.len() == 10 && aims.iter().all(|aim| aim["verdict"] != "not measured"), "{aims:?}");
     let of = |start: &str| aims.iter().find(|aim| aim["aim"].as_str().unwrap_or_default().starts_with(start));

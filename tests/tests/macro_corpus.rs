@@ -138,6 +138,7 @@ cases! {
     edges_zero_annihilates "cases/edges/zero_annihilates.ti" [a, b] product(&a, &b);
     elementwise_add_csf "cases/elementwise/add_csf.ti" [X, Y] add(&X, &Y);
     elementwise_add_csr "cases/elementwise/add_csr.ti" [A, B] add(&A, &B);
+    elementwise_add_fibers "cases/elementwise/add_fibers.ti" [X, Y] add(&X, &Y);
     elementwise_add_transposed "cases/elementwise/add_transposed.ti" [A, B] add(&A, &B);
     elementwise_coo_and_csf "cases/elementwise/coo_and_csf.ti" [X, Y] multiply(&X, &Y);
     elementwise_coo_union "cases/elementwise/coo_union.ti" [X, Y] add(&X, &Y);
@@ -151,6 +152,7 @@ cases! {
     elementwise_functions "cases/elementwise/functions.ti" [A, B] functions(&A, &B);
     elementwise_index_values "cases/elementwise/index_values.ti" [A] weighted(&A);
     elementwise_intersection_and_union "cases/elementwise/intersection_and_union.ti" [A, B, C] mixed(&A, &B, &C);
+    elementwise_merge_into_dcsr "cases/elementwise/merge_into_dcsr.ti" [A, B, C] merge(&A, &B, &C);
     elementwise_multiply_csf "cases/elementwise/multiply_csf.ti" [X, Y] multiply(&X, &Y);
     elementwise_multiply_csf_coo "cases/elementwise/multiply_csf_coo.ti" [X, Y] multiply(&X, &Y);
     elementwise_multiply_dcsr "cases/elementwise/multiply_dcsr.ti" [A, B] multiply(&A, &B);

@@ -127,11 +127,16 @@ impl Lowering<'_> {
             loops.body.for_each_assign(&mut |assign| touches |= assign.target.tensor == tensor);
             touches
         };
+        // Entries of another tensor with the same map are entries of this one's shape.
+        let mut walks = false;
+        loops.body.for_each_read(&mut |access| {
+            walks |= self.concrete.tensor(access.tensor).stored.is_some() && access.indices.contains(&loops.variable);
+        });
         let ids = (0..self.concrete.variables.len()).map(IndexVariable);
         ids.filter(|id| {
             let is_guarded = match &self.concrete.variables[id.0].value {
                 // What is made before the entries are walked counts over all that is between them.
-                Some(Computed::Mode { guarded, tensor, .. }) => *guarded || !touches(*tensor),
+                Some(Computed::Mode { guarded, tensor, .. }) => *guarded || !walks && !touches(*tensor),
                 Some(Computed::Index { guarded, .. }) => *guarded,
                 _ => false,
             };

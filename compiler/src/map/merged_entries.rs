@@ -323,7 +323,7 @@ fn without_counts(body: Vec<Statement>, merge: &Merge, groups: &[Counts]) -> Vec
         },
         other => other,
     });
-    // What is stored is read at the end, else nobody reads it.
+    // A count that is stored is read at the end; one that is not read need not be counted.
     let is_read = |count: &VariableId| body.iter().any(|statement| statement.uses(*count));
     let unread: Vec<VariableId> = once.iter().filter(|count| !is_read(count)).copied().collect();
     replace_statements(body, &mut |statement| match statement {

@@ -105,7 +105,8 @@ impl Builder {
                 Some(Iterations::Elements { array, in_chunks: true }) => {
                     let mean = Expr::binary(BinaryOperator::Divide, Expr::Length(*array), rows.clone());
                     let short = clamped(mean.clone().plus(Expr::Index(1)), CHUNK / 2, 1, WARP / 4);
-                    let even = clamped(mean.clone(), CHUNK - 1, 1, WARP / 2);
+                    let even = Expr::binary(BinaryOperator::Divide, mean.clone(), Expr::Index(CHUNK - 1));
+                    let even = Expr::binary(BinaryOperator::Minimum, even, Expr::Index(WARP / 2));
                     let long = Expr::binary(BinaryOperator::Divide, mean, Expr::Index(LONG_FOR_CHUNKS));
                     let even = Expr::binary(BinaryOperator::Maximum, short, even);
                     Expr::binary(BinaryOperator::Maximum, even, long)

@@ -16,6 +16,9 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+/// The bytes that an atomic operation changes at least.
+const WORD: usize = 4;
+
 /// A GPU that was opened. Clones are the same one. What is copied to it, and what it makes, stays there while the host
 /// keeps the same and room is left: a second call with the same tensors copies nothing in, nor does one with results of the first.
 #[derive(Debug, Clone)]
@@ -431,8 +434,10 @@ const MOST_BLOCKS: [u32; 2] = [i32::MAX as u32, 65_535];
 impl Device for Stream {
     fn allocate(&self, bytes: usize, name: &str) -> Result<Memory, String> {
         self.enter()?;
-        // SAFETY: the stream is there as long as this. An allocation of nothing is refused by the driver.
-        let address = unsafe { result::malloc_async(self.stream, bytes.max(1)) };
+        // Atomic operations on narrow elements change whole words. An allocation of nothing is refused by the driver.
+        let whole = bytes.max(1).checked_next_multiple_of(WORD).unwrap_or(bytes);
+        // SAFETY: the stream is there as long as this.
+        let address = unsafe { result::malloc_async(self.stream, whole) };
         address.map(Memory).map_err(|error| format!("{bytes} bytes for `{name}`: {}", said(error)))
     }
 

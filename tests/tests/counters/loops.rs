@@ -8,7 +8,7 @@ use spc::generate;
 use spc::tensor::{Coordinates, Indices};
 use spc_compiler::{notation, syntax};
 use spc_tests::harness::Skip;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Kernels of the suite, and others; the first operand is sparse.
 const KERNELS: [&str; 12] = [
@@ -141,22 +141,37 @@ pub(super) fn a_product_with_a_vector_touches_what_its_loops_say() -> Result<(),
     let launch = predicted.launches.iter().find(|launch| !launch.is_once).expect("it was launched");
     let (wide, high) = (launch.grid.threads[0] as usize, launch.grid.threads[1] as usize);
     assert!(wide <= 32 && wide * high == 128, "groups of lanes take rows");
-    // Each group of a warp has a row, and its lanes entries that lie side by side.
+    // Each group of a warp has a row, and its lanes four entries each, which begin at multiples of four and of which some may be others'.
     let rows = rows(&entries, 150);
     let first: Vec<usize> = rows.iter().scan(0, |sum, row| Some(std::mem::replace(sum, *sum + row.len()))).collect();
-    let (mut runs, mut lanes, mut of_values, mut of_columns, mut of_x) = (0, 0, 0, 0, 0);
+    let (mut runs, mut lanes, mut of_values, mut of_columns) = (0, 0, 0, 0);
+    let (mut runs_of_x, mut lanes_of_x, mut of_x) = (0, 0, 0);
     let all: Vec<usize> = (0..150).collect();
     for warp in all.chunks(32 / wide) {
-        let turns = warp.iter().map(|&row| rows[row].len().div_ceil(wide)).max().unwrap_or(0);
+        let turns = warp.iter().map(|&row| chunks(first[row], rows[row].len()).div_ceil(wide)).max().unwrap_or(0);
         for turn in 0..turns {
-            let at = |row: usize| (turn * wide..rows[row].len().min((turn + 1) * wide)).map(move |place| (row, place));
-            let active: Vec<(usize, usize)> = warp.iter().flat_map(|&row| at(row)).collect();
-            let places: BTreeSet<usize> = active.iter().map(|&(row, place)| first[row] + place).collect();
+            let of_row = |&row: &usize| {
+                let begin = first[row] / 4 * 4;
+                let mine = turn * wide..chunks(first[row], rows[row].len()).min((turn + 1) * wide);
+                mine.map(move |chunk| (row, begin + 4 * chunk))
+            };
+            let active: Vec<(usize, usize)> = warp.iter().flat_map(of_row).collect();
+            let places = |from: usize, to: usize| {
+                active.iter().flat_map(|&(_, begin)| begin + from..begin + to).collect::<BTreeSet<usize>>()
+            };
             runs += 1;
             lanes += active.len() as u64;
-            of_values += sectors(&places, 8);
-            of_columns += sectors(&places, 4);
-            of_x += sectors(&active.iter().map(|&(row, place)| rows[row][place]).collect(), 8);
+            of_values += sectors(&places(0, 2), 8) + sectors(&places(2, 4), 8);
+            of_columns += sectors(&places(0, 4), 4);
+            for strip in 0..4 {
+                let own = |&(row, begin): &(usize, usize)| {
+                    (begin + strip).checked_sub(first[row]).and_then(|place| rows[row].get(place)).copied()
+                };
+                let columns: Vec<usize> = active.iter().filter_map(own).collect();
+                runs_of_x += u64::from(!columns.is_empty());
+                lanes_of_x += columns.len() as u64;
+                of_x += sectors(&columns.into_iter().collect(), 8);
+            }
         }
     }
     let counted = |array: &str| {
@@ -164,11 +179,17 @@ pub(super) fn a_product_with_a_vector_touches_what_its_loops_say() -> Result<(),
         let sum = |of: fn(&spc::cuda::model::Site) -> u64| sites.iter().map(|site| of(site)).sum::<u64>();
         (sum(|site| site.runs), sum(|site| site.lanes), sum(|site| site.sectors))
     };
-    assert_eq!(counted("A_vals"), (runs, lanes, of_values));
+    // Two values are one load, and four coordinates are.
+    assert_eq!(counted("A_vals"), (2 * runs, 2 * lanes, of_values));
     assert_eq!(counted("A2_crd"), (runs, lanes, of_columns));
-    assert_eq!(counted("x"), (runs, lanes, of_x));
-    assert_eq!(lanes, 1500);
+    assert_eq!(counted("x"), (runs_of_x, lanes_of_x, of_x));
+    assert_eq!(lanes_of_x, 1500);
     Ok(())
+}
+
+/// How many chunks of four entries, from multiples of four on, have entries of a row.
+fn chunks(first: usize, count: usize) -> usize {
+    if count == 0 { 0 } else { (first + count).div_ceil(4) - first / 4 }
 }
 
 pub(super) fn rows_of_factors_are_whole_sectors() -> Result<(), Skip> {
@@ -204,9 +225,21 @@ pub(super) fn rows_of_factors_are_whole_sectors() -> Result<(), Skip> {
 
 pub(super) fn every_entry_is_loaded_once() -> Result<(), Skip> {
     let predictions = model("h100")?;
-    for (text, array) in [0, 1, 2, 3, 6, 7, 8, 11].map(|place| (KERNELS[place], "A_vals")) {
-        run(text, &tensor_for(text), &options(&predictions));
-        assert_eq!(lanes(&predictions.take(), array, Kind::Load), 1500, "{text}");
+    for place in [1, 2, 6, 11] {
+        run(KERNELS[place], &tensor_for(KERNELS[place]), &options(&predictions));
+        assert_eq!(lanes(&predictions.take(), "A_vals", Kind::Load), 1500, "{}", KERNELS[place]);
+    }
+    // Each chunk of entries once for each row, or fiber, that has some of it.
+    for place in [0, 3, 7, 8] {
+        let entries = tensor_for(KERNELS[place]);
+        let mut counts: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
+        for entry in 0..entries.values.len() {
+            let row = (0..entries.shape.len() - 1).map(|mode| index(&entries, mode, entry)).collect();
+            *counts.entry(row).or_default() += 1;
+        }
+        let (all, _) = counts.values().fold((0, 0), |(all, first), count| (all + chunks(first, *count), first + count));
+        run(KERNELS[place], &entries, &options(&predictions));
+        assert_eq!(lanes(&predictions.take(), "A_vals", Kind::Load), 2 * all as u64, "{}", KERNELS[place]);
     }
     Ok(())
 }

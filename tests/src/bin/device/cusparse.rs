@@ -303,20 +303,32 @@ impl Cusparse {
         let (rows, columns) = (x.shape()[0], z.shape()[1]);
         let positions = self.room((rows + 1) * 4)?;
         let (x, z) = (self.csr(x)?, self.csr(z)?);
+        self.rows_made(&positions, &numbers, repeat, &|algorithm| {
+            self.product(&x, &z, &positions, [rows, columns], &numbers, algorithm)
+        })
+    }
+
+    /// What it takes to make a sparse matrix, by what gives its values and how many entries it has.
+    fn rows_made<'a>(
+        &self,
+        positions: &Held<'_>,
+        numbers: &Numbers,
+        repeat: usize,
+        make: &dyn Fn(i32) -> Result<(Held<'a>, usize), String>,
+    ) -> Result<Peer, String> {
         let last = std::cell::RefCell::new(None);
-        let each = |algorithm: Algorithm| {
+        let each = |(_, algorithm): Algorithm| {
             self.times(repeat, &|| {
                 // What the last run has made goes first: there may be room for one alone.
                 *last.borrow_mut() = None;
-                let made = self.product(&x, &z, &positions, [rows, columns], &numbers, algorithm.1)?;
-                *last.borrow_mut() = Some(made);
+                *last.borrow_mut() = Some(make(algorithm)?);
                 Ok(())
             })
         };
         let (median, algorithms) = fastest(DEFAULT, each)?;
-        let (values, entries) = last.into_inner().ok_or("nothing was multiplied")?;
-        let values = self.values(&values, &numbers)?;
-        let bounds: Vec<i32> = self.read(&positions)?;
+        let (values, entries) = last.into_inner().ok_or("nothing was made")?;
+        let values = self.values(&values, numbers)?;
+        let bounds: Vec<i32> = self.read(positions)?;
         let sum = |row: &[i32]| (row[0]..row[1]).map(|place| values.get_f64(place as usize)).sum();
         let sums = bounds.windows(2).map(sum).collect::<Vec<f64>>().into();
         Ok(Peer { median, algorithms, values: sums, entries })
@@ -388,22 +400,7 @@ impl Cusparse {
         let f = &self.functions;
         // SAFETY: there is a place for the object.
         let kind = self.object(f.destroy_kind, &|made| unsafe { (f.create_kind)(made) })?;
-        let last = std::cell::RefCell::new(None);
-        let each = |_: Algorithm| {
-            self.times(repeat, &|| {
-                // What the last run has made goes first: there may be room for one alone.
-                *last.borrow_mut() = None;
-                *last.borrow_mut() = Some(self.summed(&x, &z, &positions, shape, &kind)?);
-                Ok(())
-            })
-        };
-        let (median, algorithms) = fastest(DEFAULT, each)?;
-        let (values, entries) = last.into_inner().ok_or("nothing was added")?;
-        let values = self.values(&values, &numbers)?;
-        let bounds: Vec<i32> = self.read(&positions)?;
-        let sum = |row: &[i32]| (row[0]..row[1]).map(|place| values.get_f64(place as usize)).sum();
-        let sums = bounds.windows(2).map(sum).collect::<Vec<f64>>().into();
-        Ok(Peer { median, algorithms, values: sums, entries })
+        self.rows_made(&positions, &numbers, repeat, &|_| self.summed(&x, &z, &positions, shape, &kind))
     }
 
     /// A sum as the library says to make one: its values, and how many entries it has.

@@ -260,7 +260,8 @@ private:
     unsigned char *allocate(uint64_t length, size_t width) {
         void *memory = nullptr;
         const uint64_t bytes = multiply(length, width);
-        if (error == cudaSuccess && bytes > 0) did(cudaMallocAsync(&memory, bytes, stream));
+        /* Atomic operations on narrow elements change whole words. */
+        if (error == cudaSuccess && bytes > 0) did(cudaMallocAsync(&memory, bytes + (4 - bytes % 4) % 4, stream));
         return (unsigned char *)memory;
     }
 
