@@ -9,10 +9,11 @@
 //!                                offsets[i] = n
 //! ```
 //!
-//! Arrays that are always appended to together, an entry's coordinates and its value, are counted once.
+//! Arrays that are always appended to together, an entry's coordinates and its value, are counted once. Where every chunk appends one
+//! element, as rows do to positions, nothing is counted: `offsets[i]` is what was there, and i.
 
 use super::Refusal;
-use super::rewrite::{allocated, loaded, replace_statements, rewrite, without_dead};
+use super::rewrite::{allocated, loaded, replace_statements, rewrite, without_dead, written};
 use crate::format::IndexWidth;
 use crate::ir::{ArrayElement, ArrayId, ArrayRole, Expr, Kernel, Sharing, Statement, Type, VariableId};
 use std::collections::BTreeMap;
@@ -49,28 +50,50 @@ pub(crate) struct Appending {
     pub write: Vec<Statement>,
     /// What each chunk counts into, with the arrays that grow by it.
     pub offsets: Vec<(ArrayId, Vec<ArrayId>)>,
+    /// Arrays to which each chunk appends one element.
+    pub by_one: Vec<ArrayId>,
 }
 
-/// Takes a body apart; `chunk` is the number of the chunk that runs it.
+/// Takes a body apart; `chunk` is the number of the chunk that runs it, of so many `chunks` where the host knows that.
 pub(crate) fn take_apart(
     kernel: &mut Kernel,
     body: &[Statement],
     arrays: &[Appended],
     lengths: Lengths,
     chunk: &Expr,
+    chunks: Option<&Expr>,
     histories: &mut Histories,
 ) -> Result<Appending, Refusal> {
     let appends = Appends::of(kernel, body, arrays, lengths, histories);
-    let write = appends.write(kernel, body, &|offsets| Expr::load(offsets, chunk.clone()));
-    let count = appends.count(kernel, body, &|_| Some(chunk.clone()));
+    let is_by_one = |group: &Group| chunks.is_some() && pushes(body, &group.arrays) == Some(1);
+    let (by_one, counted): (Vec<Group>, Vec<Group>) = appends.groups().into_iter().partition(is_by_one);
+    let is_counted = |offsets: ArrayId| counted.iter().any(|group| group.offsets == offsets);
+    let first = |offsets: ArrayId| match (by_one.iter().find(|group| group.offsets == offsets), chunks) {
+        (Some(group), Some(chunks)) => Expr::Length(group.arrays[0]).minus(chunks.clone()).plus(chunk.clone()),
+        _ => Expr::load(offsets, chunk.clone()),
+    };
+    let write = appends.write(kernel, body, &first);
+    let count = appends.count(kernel, body, &|offsets| is_counted(offsets).then(|| chunk.clone()));
     let needs_values = loaded(&count).into_iter().find(|array| appends.appends.contains_key(array));
     if let Some(array) = needs_values {
         let name = &kernel.array(array).name;
         let help = "use the Rust backend, or write a result that is dense";
         return Err(Refusal::new(format!("how much is stored depends on what `{name}` holds already"), help));
     }
-    let offsets = appends.groups().into_iter().map(|group| (group.offsets, group.arrays)).collect();
-    Ok(Appending { count, write, offsets })
+    let offsets = counted.into_iter().map(|group| (group.offsets, group.arrays)).collect();
+    let by_one = by_one.into_iter().flat_map(|group| group.arrays).collect();
+    Ok(Appending { count, write, offsets, by_one })
+}
+
+/// How many elements a block appends to each of some arrays that are always appended to together, where it does so outside of loops and
+/// conditions.
+pub(crate) fn pushes(block: &[Statement], arrays: &[ArrayId]) -> Option<usize> {
+    let is_inside = |statement: &Statement| match statement {
+        Statement::Push(..) => false,
+        other => written(std::slice::from_ref(other)).contains(&arrays[0]),
+    };
+    let is_push = |statement: &&Statement| matches!(statement, Statement::Push(other, _) if *other == arrays[0]);
+    (!block.iter().any(is_inside)).then(|| block.iter().filter(is_push).count())
 }
 
 /// Arrays of one length in groups of which every member is appended to wherever one is, with the member that comes last.
@@ -244,6 +267,12 @@ impl Appends {
         let mut body: Vec<Statement> = begin.chain(counted).collect();
         rewrite(&mut body, &mut |expr| self.length(expr, Lengths::OfChunk));
         body.extend(end);
+        let unread: Vec<VariableId> =
+            self.counting().map(|append| append.count).filter(|count| !is_asked(&body, *count)).collect();
+        let body = replace_statements(body, &mut |statement| match statement {
+            Statement::Let(count, _) | Statement::Assign(count, _) if unread.contains(&count) => Vec::new(),
+            other => vec![other],
+        });
         without_dead(kernel, body, &[])
     }
 
@@ -258,7 +287,7 @@ impl Appends {
             let first = first(append.offsets);
             [Statement::Let(append.first, first), Statement::Let(append.count, Expr::Index(0))]
         });
-        let written = replace_statements(body.to_vec(), &mut |statement| match statement {
+        let mut written = replace_statements(body.to_vec(), &mut |statement| match statement {
             Statement::Push(array, value) => match self.appends.get(&array) {
                 Some(append) => {
                     let value = self.position(array, value);
@@ -280,12 +309,11 @@ impl Appends {
             }
             other => vec![other],
         });
-        let mut body: Vec<Statement> = begin.chain(written).collect();
-        rewrite(&mut body, &mut |expr| match expr {
+        rewrite(&mut written, &mut |expr| match expr {
             Expr::Load(array, index) => Expr::load(array, self.element(array, *index)),
             other => self.length(other, self.lengths),
         });
-        without_dead(kernel, body, &[])
+        without_dead(kernel, begin.chain(written).collect(), &[])
     }
 
     /// A row of elements, a vector loop.
@@ -331,6 +359,22 @@ impl Appends {
             other => other,
         }
     }
+}
+
+/// Whether something else than its own growth asks for a count.
+fn is_asked(body: &[Statement], count: VariableId) -> bool {
+    let mut is_asked = false;
+    body.iter().for_each(|statement| {
+        statement.for_each(&mut |statement| {
+            let grows = matches!(statement, Statement::Let(other, _) | Statement::Assign(other, _) if *other == count);
+            if !grows {
+                statement.for_each_expr(&mut |expr| {
+                    expr.for_each(&mut |expr| is_asked |= *expr == Expr::Variable(count));
+                });
+            }
+        });
+    });
+    is_asked
 }
 
 /// `count = count + by`, where the array is the one that is counted.

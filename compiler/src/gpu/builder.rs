@@ -1,6 +1,6 @@
 //! A plan as it is made: the functions and steps so far, and what mappings of loops have in common.
 
-use super::append::Histories;
+use super::append::{Appending, Histories};
 use super::plan::{Function, Module, Step, Threads, bytes};
 use super::rewrite::{SMALL, changed, declared, loaded, mentioned, replace_statements, substituted, without_dead};
 use super::{Options, Refusal};
@@ -135,9 +135,13 @@ impl Builder {
         }
     }
 
-    /// Room for what was counted, and where each chunk begins.
-    pub(crate) fn lengthen(&mut self, offsets: &[(ArrayId, Vec<ArrayId>)], chunks: &Expr) {
-        for (offsets, arrays) in offsets {
+    /// Room for what chunks append, and where each begins.
+    pub(crate) fn lengthen(&mut self, appending: &Appending, chunks: &Expr) {
+        for &array in &appending.by_one {
+            let length = Expr::Length(array).plus(chunks.clone());
+            self.module.steps.push(Step::Lengthen { array, length });
+        }
+        for (offsets, arrays) in &appending.offsets {
             // Arrays that are appended to together have one length.
             self.module.steps.push(Step::Scan { array: *offsets, first: Expr::Length(arrays[0]) });
             for array in arrays {

@@ -34,8 +34,9 @@ mod split;
 pub(crate) use builder::{Builder, Scratch, clamped, constant, private, take_scratch};
 pub use parameters::Parameter;
 pub use plan::{
-    BLOCK, Function, Group, Lane, Lanes, Meet, Module, Owned, Places, Rows, SCAN_BLOCK, SCANNED, SORTED, Segments,
-    Share, Step, Summed, TEAM_BLOCK, Table, Teams, Threads, Tile, Total, Vector, WARP, WORKERS, constant_bytes,
+    BLOCK, Flags, Function, Group, Lane, Lanes, Lists, Meet, Module, Owned, Places, Rows, SCAN_BLOCK, SCANNED, SORTED,
+    Segments, Share, Step, Summed, TEAM_BLOCK, Table, Teams, Threads, Tile, Together, Total, Vector, WARP, WORKERS,
+    constant_bytes,
 };
 pub use print::plan_text;
 pub(crate) use print::readable;

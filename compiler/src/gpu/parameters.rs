@@ -1,6 +1,6 @@
 //! What functions are called with: what they ask for follows from what they do.
 
-use super::plan::{Function, Table};
+use super::plan::{Function, Segments, Table, Together};
 use crate::format::interleave::MOVES;
 use crate::ir::{ArrayId, BinaryOperator, DimensionId, Expr, Kernel, Size, Statement};
 use std::collections::BTreeSet;
@@ -82,12 +82,18 @@ impl Function {
     pub fn arrays(&self) -> Vec<(ArrayId, bool)> {
         let mut touched = Touched::default();
         self.for_each_expr(&mut |expr| touched.read(expr));
-        touched.read.extend(self.segments().and_then(|segments| segments.rows).map(|rows| rows.positions));
+        touched.read.extend(self.row_positions());
         for statement in &self.body {
             statement.for_each(&mut |statement| touched.statement(statement));
         }
         touched.written.extend(self.totals.iter().map(|total| total.meet.array()));
-        touched.written.extend(self.segments().and_then(|segments| segments.sum).map(|sum| sum.array));
+        match self.segments().and_then(|segments| segments.together.as_ref()) {
+            Some(Together::Sum(sum)) => _ = touched.written.insert(sum.array),
+            Some(Together::Flags(flags)) => {
+                touched.written.extend(flags.iter().flat_map(|flags| [flags.bits, flags.counts]));
+            }
+            None => {}
+        }
         touched.written.extend(self.tiles.iter().map(|tile| tile.array));
         touched.own.extend(self.tiles.iter().map(|tile| tile.tile));
         touched.own.extend(self.tables.iter().flat_map(Table::arrays));
@@ -99,7 +105,7 @@ impl Function {
     /// The arrays whose lengths it asks for.
     pub fn lengths(&self, kernel: &Kernel) -> Vec<ArrayId> {
         let mut lengths: BTreeSet<ArrayId> = self.tiles.iter().map(|tile| tile.array).collect();
-        lengths.extend(self.segments().and_then(|segments| segments.rows).map(|rows| rows.positions));
+        lengths.extend(self.row_positions());
         lengths.extend(self.chunked_lengths(kernel));
         self.for_each_expr(&mut |expr| {
             if let Expr::Length(array) = expr {
@@ -118,6 +124,12 @@ impl Function {
         }
         self.tables.iter().for_each(|table| _ = lengths.remove(&table.keys));
         lengths.into_iter().collect()
+    }
+
+    /// Where the rows begin whose entries warps take.
+    fn row_positions(&self) -> impl Iterator<Item = ArrayId> {
+        let rows = self.segments().and_then(|segments| segments.rows.as_ref());
+        rows.into_iter().flat_map(|rows| rows.positions.iter().copied())
     }
 
     /// The dimensions whose sizes it asks for.
@@ -139,6 +151,12 @@ impl Function {
             let share = places.share.iter().map(|share| &share.value);
             let range = [&places.begin, &places.end].into_iter();
             range.chain(lane).chain(share).for_each(&mut *visit);
+        }
+        if let Some(Segments { lists, together, .. }) = self.segments() {
+            lists.iter().flat_map(|lists| &lists.ends).for_each(&mut *visit);
+            if let Some(Together::Flags(flags)) = together {
+                flags.iter().flat_map(|flags| &flags.begins).for_each(&mut *visit);
+            }
         }
         for statement in &self.body {
             statement.for_each(&mut |statement| statement.for_each_expr(visit));

@@ -192,12 +192,46 @@ pub enum Lanes {
 }
 
 /// What a warp has of its share, of which each of its lanes takes one place at a time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Segments {
+    /// The lists of places, where there are several.
+    pub lists: Option<Lists>,
     /// The rows that the places are entries of, where the body asks for that of a place.
     pub rows: Option<Rows>,
-    /// What the lanes sum together; none where the body of a place writes all there is.
-    pub sum: Option<Summed>,
+    /// What lanes do together; none where the body of a place writes all there is.
+    pub together: Option<Together>,
+}
+
+/// Lists that warps take shares of in turn, so that what is written for neighbours in several lists is written at about the same time.
+/// [`Places::end`] is the end of the longest of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lists {
+    /// Which of them the body is for.
+    pub list: VariableId,
+    /// One past the last place of each. All begin at zero.
+    pub ends: Vec<Expr>,
+}
+
+/// What the lanes of a warp do together with what their places have said.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Together {
+    /// They sum.
+    Sum(Summed),
+    /// They collect bits.
+    Flags(Vec<Flags>),
+}
+
+/// A bit of each place, and the number of ones in each word of them. Places begin at a multiple of [`WARP`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Flags {
+    /// What the body of a place sets.
+    pub flag: VariableId,
+    /// The words of [`WARP`] bits.
+    pub bits: ArrayId,
+    /// How many of each are ones.
+    pub counts: ArrayId,
+    /// The first word of each list.
+    pub begins: Vec<Expr>,
 }
 
 /// What the places of a share add to the elements of an array, of which neighbours have the same. The body of a place says which
@@ -215,10 +249,10 @@ pub struct Summed {
 }
 
 /// Rows of entries. A warp finds the first of its share by a search, and those of its lanes by the ends of the next rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rows {
-    /// Where each begins.
-    pub positions: ArrayId,
+    /// Where each begins, in each of the lists of places: arrays of one element type.
+    pub positions: Vec<ArrayId>,
     /// The row of a place.
     pub row: VariableId,
 }
@@ -565,8 +599,8 @@ impl Function {
     }
 
     /// What a warp has of its share, where its lanes take places of one.
-    pub(crate) fn segments(&self) -> Option<Segments> {
-        match self.places()?.lanes {
+    pub(crate) fn segments(&self) -> Option<&Segments> {
+        match &self.places()?.lanes {
             Some(Lanes::Segments(segments)) => Some(segments),
             _ => None,
         }
@@ -576,8 +610,12 @@ impl Function {
     pub fn results(&self) -> Vec<VariableId> {
         let of_owned = self.owned.iter().flat_map(|owned| [owned.begin, owned.end]);
         let of_totals = self.totals.iter().map(|total| total.variable).chain(of_owned);
-        let of_segments = self.segments().and_then(|segments| segments.sum).map(|sum| [sum.element, sum.value]);
-        of_totals.chain(of_segments.into_iter().flatten()).collect()
+        let of_segments = match self.segments().and_then(|segments| segments.together.as_ref()) {
+            Some(Together::Sum(sum)) => vec![sum.element, sum.value],
+            Some(Together::Flags(flags)) => flags.iter().map(|flags| flags.flag).collect(),
+            None => Vec::new(),
+        };
+        of_totals.chain(of_segments).collect()
     }
 
     /// The bytes of memory that the threads of a block share: one tile behind the other, or one array of a table, in whole words.

@@ -84,6 +84,13 @@ pub(crate) fn loaded(block: &[Statement]) -> BTreeSet<ArrayId> {
     loaded
 }
 
+/// The arrays that a block changes.
+pub(crate) fn written(block: &[Statement]) -> BTreeSet<ArrayId> {
+    let mut written = BTreeSet::new();
+    block.iter().for_each(|statement| statement.for_each(&mut |statement| written.extend(statement.written_array())));
+    written
+}
+
 /// The variables that a block declares.
 pub(crate) fn declared(block: &[Statement]) -> BTreeSet<VariableId> {
     let mut declared = BTreeSet::new();

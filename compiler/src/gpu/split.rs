@@ -197,6 +197,7 @@ impl Builder {
                 &appended,
                 Lengths::OfArray,
                 &chunk,
+                None,
                 &mut self.histories,
             )?;
             for (offsets, _) in &parts.offsets {
@@ -206,8 +207,8 @@ impl Builder {
                     fill: Some(Expr::Index(0)),
                 });
             }
-            self.one_thread(parts.count, "counts what is appended")?;
-            self.lengthen(&parts.offsets, &Expr::Index(1));
+            self.one_thread(parts.count.clone(), "counts what is appended")?;
+            self.lengthen(&parts, &Expr::Index(1));
             body = parts.write;
         }
         self.one_thread(body, "one thread: what is left to do in order")

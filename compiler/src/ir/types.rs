@@ -123,7 +123,7 @@ impl Kernel {
         let (fits, result) = match operator {
             Add | Subtract | Multiply | Divide => (!is_bool, ty),
             Remainder => (!is_bool && !is_complex, ty),
-            Minimum | Maximum | Gather | Scatter => (ty == Type::Index, ty),
+            Minimum | Maximum | Gather | Scatter | Rank => (ty == Type::Index, ty),
             Equal | NotEqual => (true, Type::Bool),
             Less | LessEqual | Greater | GreaterEqual => (!is_bool && !is_complex, Type::Bool),
             And | Or => (is_bool, ty),

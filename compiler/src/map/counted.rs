@@ -12,6 +12,7 @@ use super::strategy::{Emit, Loop, Refused, Strategy};
 use super::work_item::Team;
 use crate::gpu::append::{self, Appended, Lengths, joined};
 use crate::gpu::plan::Step;
+use crate::gpu::rewrite::writes;
 use crate::gpu::{Builder, Refusal};
 use crate::ir::{Expr, Parallel};
 use std::collections::BTreeSet;
@@ -38,16 +39,19 @@ fn appended_places(builder: &mut Builder, parallel: &Parallel) -> Result<(), Ref
     let (grid, body) = builder.places_of(parallel);
     let chunk = Expr::Variable(grid.places.place).minus(grid.places.begin.clone());
     let kernel = &mut builder.module.kernel;
-    let parts = append::take_apart(kernel, &body, &joined, Lengths::OfChunk, &chunk, &mut builder.histories)?;
+    let (chunks, histories) = (Some(&grid.count), &mut builder.histories);
+    let parts = append::take_apart(kernel, &body, &joined, Lengths::OfChunk, &chunk, chunks, histories)?;
     for (offsets, _) in &parts.offsets {
         let length = grid.count.clone().plus(Expr::Index(1));
         builder.module.steps.push(Step::Make { array: *offsets, length, fill: Some(Expr::Index(0)) });
     }
     let name = builder.module.kernel.variable(grid.places.place).name.clone();
     let counting = Grid { atomic: BTreeSet::new(), copied: Vec::new(), totals: Vec::new(), ..grid.clone() };
-    let what = format!("counts what each {name} appends");
-    builder.launch(&counting, Team::Thread, parts.count, None, &what)?;
-    builder.lengthen(&parts.offsets, &grid.count);
+    if writes(&parts.count) {
+        let what = format!("counts what each {name} appends");
+        builder.launch(&counting, Team::Thread, parts.count.clone(), None, &what)?;
+    }
+    builder.lengthen(&parts, &grid.count);
     let what = format!("writes what each {name} appends");
     let (team, body) = match grid.totals.is_empty() && grid.copied.is_empty() {
         true => builder.row_or_thread(parts.write).with_body(),

@@ -19,7 +19,7 @@
 use super::strategy::Refused;
 use crate::gpu::Builder;
 use crate::gpu::append::Appended;
-use crate::gpu::rewrite::{changed, declared, loaded, mentioned};
+use crate::gpu::rewrite::{changed, declared, loaded, mentioned, written};
 use crate::ir::{ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Parallel, Sharing, Statement, VariableId};
 use crate::lattice::Operands;
 use std::collections::BTreeSet;
@@ -340,13 +340,6 @@ fn only_appends(block: &[Statement]) -> bool {
         });
     });
     only
-}
-
-/// The arrays that a block changes.
-pub(super) fn written(block: &[Statement]) -> BTreeSet<ArrayId> {
-    let mut written = BTreeSet::new();
-    block.iter().for_each(|statement| statement.for_each(&mut |statement| written.extend(statement.written_array())));
-    written
 }
 
 /// The arrays whose lengths a block asks for.

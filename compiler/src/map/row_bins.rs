@@ -21,7 +21,7 @@ use super::work_item::Team;
 use crate::format::IndexWidth;
 use crate::gpu::Builder;
 use crate::gpu::Refusal;
-use crate::gpu::append::{self, Appended, Appending, Lengths};
+use crate::gpu::append::{self, Appended, Lengths};
 use crate::gpu::bitmaps::flattened_body;
 use crate::gpu::plan::{Function, Places, SMALLEST_TEAM, Step, TEAM_BLOCK, Teams, Threads, WARP};
 use crate::ir::{ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Parallel, Size, Statement, Type, VariableId};
@@ -133,9 +133,9 @@ impl Builder {
         let most = kernel.declare_variable("most", Type::Index, true);
         let hidden = joined.iter().map(|(array, _)| *array).chain(lists(&body)).collect();
         let Some(mut bounding) = key_bounds::bounding(kernel, &body, &hidden, most) else { return Ok(false) };
-        let parts = append::take_apart(kernel, &body, &joined, Lengths::OfChunk, &chunk, &mut self.histories)?;
-        let Appending { count, write, offsets } = parts;
-        let mut count = key_bounds::measuring(&mut self.module.kernel, &count, most);
+        let (chunks, histories) = (Some(&grid.count), &mut self.histories);
+        let parts = append::take_apart(kernel, &body, &joined, Lengths::OfChunk, &chunk, chunks, histories)?;
+        let mut count = key_bounds::measuring(&mut self.module.kernel, &parts.count, most);
         let name = self.module.kernel.variable(grid.places.place).name.clone();
         let element = ArrayElement::Index(IndexWidth::U64);
         let mut array =
@@ -146,13 +146,14 @@ impl Builder {
         let most_terms = Expr::Variable(most);
         bounding.push(store(terms, if is_wide { most_terms } else { self.in_narrow_keys(&body, most_terms) }));
         count.push(store(keys, Expr::Variable(most)));
-        let (Some(counting), Some(writing)) = (self.collected(&count, &sets), self.collected(&write, &sets)) else {
+        let (Some(counting), Some(writing)) = (self.collected(&count, &sets), self.collected(&parts.write, &sets))
+        else {
             return Ok(false);
         };
         let keeps = !grid.kept.is_empty();
         let rows = Rows { grid, keeps, terms, name };
         self.decide_teams(&rows, &counting, &writing);
-        for (offsets, _) in &offsets {
+        for (offsets, _) in &parts.offsets {
             let length = rows.grid.count.clone().plus(Expr::Index(1));
             self.module.steps.push(Step::Make { array: *offsets, length, fill: Some(Expr::Index(0)) });
         }
@@ -161,8 +162,8 @@ impl Builder {
         }
         self.launch_bounds(&rows, bounding)?;
         self.launch_bins(&rows, terms, counting, count, "counts what each NAME appends")?;
-        self.lengthen(&offsets, &rows.grid.count);
-        self.launch_bins(&rows, keys, writing, write, "writes what each NAME appends")?;
+        self.lengthen(&parts, &rows.grid.count);
+        self.launch_bins(&rows, keys, writing, parts.write, "writes what each NAME appends")?;
         Ok(true)
     }
 

@@ -21,7 +21,7 @@
 use super::grid::{Grid, is_segmented};
 use super::strategy::{Emit, Loop, Refused, Strategy};
 use super::work_item::Team;
-use crate::gpu::plan::{Places, Rows, Segments, Share, Summed, WARP};
+use crate::gpu::plan::{Places, Rows, Segments, Share, Summed, Together, WARP};
 use crate::gpu::rewrite::{allocated, declared, loaded, mentioned, replace_statements};
 use crate::gpu::{Builder, Refusal, clamped};
 use crate::ir::{ArrayElement, ArrayId, BinaryOperator, Expr, Kernel, Parallel, Sharing, Statement, Type, VariableId};
@@ -58,7 +58,7 @@ impl Strategy for WarpScan {
         let (mut grid, body) = builder.places_of(parallel);
         let kernel = &mut builder.module.kernel;
         let (body, sum) = distribute(kernel, &body, array).ok_or(Refused::AddsMore)?;
-        let segments = Segments { rows: None, sum: Some(sum) };
+        let segments = Segments { lists: None, rows: None, together: Some(Together::Sum(sum)) };
         let size = kernel.declare_index("size");
         let steps = clamped(grid.count.clone(), WARP_SHARES, 1, STEPS);
         grid.places.share = Some(Share { size, value: steps.times(Expr::Index(WARP)) });
@@ -115,15 +115,16 @@ impl Builder {
         }
         let of = EntriesOfRows::of(entries, array)?;
         let (begin, end) = (self.on_host(&entries.begin), self.on_host(&entries.end));
-        let rows = Rows { positions: of.positions, row: of.row };
+        let rows = Rows { positions: vec![of.positions], row: of.row };
         let body = of.body(entries, array)?;
         let kernel = &mut self.module.kernel;
         let (body, sum) = distribute(kernel, &body, array)?;
         let count = end.clone().minus(begin.clone());
-        let share = Some(share_of_rows(kernel, &count));
+        let share = Some(share_of_rows(kernel, &count, STEPS));
         let places = Places { place: of.entry, begin, end, worker: None, workers: None, share, lanes: None };
         let grid = Grid { atomic, ..Grid::of_places(places, count) };
-        Some(RowsScan { grid, segments: Segments { rows: Some(rows), sum: Some(sum) }, body })
+        let segments = Segments { lists: None, rows: Some(rows), together: Some(Together::Sum(sum)) };
+        Some(RowsScan { grid, segments, body })
     }
 
     /// Launches it.
@@ -133,9 +134,9 @@ impl Builder {
     }
 }
 
-/// What a warp takes of entries whose rows it finds.
-pub(super) fn share_of_rows(kernel: &mut Kernel, count: &Expr) -> Share {
-    let steps = clamped(count.clone(), SEARCHED_SHARES, 1, STEPS);
+/// What a warp takes of entries whose rows it finds, in so many steps at most.
+pub(super) fn share_of_rows(kernel: &mut Kernel, count: &Expr, most: u64) -> Share {
+    let steps = clamped(count.clone(), SEARCHED_SHARES, 1, most);
     Share { size: kernel.declare_index("size"), value: steps.times(Expr::Index(WARP)) }
 }
 

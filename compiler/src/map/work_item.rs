@@ -5,7 +5,7 @@ use super::lanes::{self, Elements, Row, Scatter};
 use super::register_values::Strips;
 use super::warp_per_row::{self, Iterations};
 use crate::gpu::chunks::CHUNK;
-use crate::gpu::plan::{Group, Lanes, Segments, UNROLLED, WARP};
+use crate::gpu::plan::{Group, Lanes, Segments, Together, UNROLLED, WARP};
 use crate::gpu::{Builder, clamped};
 use crate::ir::{ArrayId, BinaryOperator, Expr, Statement, VariableId};
 use std::collections::BTreeSet;
@@ -141,7 +141,7 @@ impl Builder {
         let row = match team {
             Team::Row(row) => row,
             Team::Group(group, _) => return one(Some(Lanes::Group(*group)), "a group of lanes"),
-            Team::Segments(segments) => return one(Some(Lanes::Segments(*segments)), "a warp"),
+            Team::Segments(segments) => return one(Some(Lanes::Segments(segments.clone())), "a warp"),
             Team::Thread => return one(None, "a thread"),
         };
         let ways = match row.elements(&self.module.kernel, scatters) {
@@ -177,7 +177,12 @@ impl Builder {
                            the group is as wide as places are long on average, and narrower for long ones";
                 self.decide(format!("each {place} has a group of lanes"), why);
             }
-            Team::Segments(Segments { sum: None, .. }) => {
+            Team::Segments(Segments { lists: Some(_), .. }) => {
+                let why =
+                    "lanes have neighbours in memory, and what lists write side by side is written at about one time";
+                self.decide(format!("warps take equal parts of {place} of the lists in turn"), why);
+            }
+            Team::Segments(Segments { together: None | Some(Together::Flags(_)), .. }) => {
                 let why = "lanes have neighbours in memory, and a warp finds the rows of its lanes together";
                 self.decide(format!("a warp takes equal parts of {place}"), why);
             }

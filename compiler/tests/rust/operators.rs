@@ -179,6 +179,7 @@ fn binary(operator: BinaryOperator, left: Value, right: Value) -> Option<Value> 
                 let ones = (0..64).filter(|bit| b >> bit & 1 == 1).enumerate();
                 ones.fold(0, |bits, (from, to)| bits | (a >> from & 1) << to)
             }
+            Rank if b < 64 => (0..b).filter(|bit| a >> bit & 1 == 1).count() as u64,
             _ => return compare(operator, a, b),
         })),
         (Value::Bool(a), Value::Bool(b)) => match operator {

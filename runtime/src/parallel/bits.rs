@@ -116,6 +116,12 @@ impl<C: Coordinate, const COUNT: usize, const IN_ONE: bool> Numbers<'_, C, COUNT
     }
 }
 
+/// How many of the lowest bits of a number, as many as `count` and fewer than 64, are ones.
+#[inline(always)]
+pub fn rank(bits: usize, count: usize) -> usize {
+    (bits & ((1 << count) - 1)).count_ones() as usize
+}
+
 #[cold]
 #[inline(never)]
 fn find_all_below<const IN_ONE: bool>(bits: &BitsOf<IN_ONE>, codes: impl Iterator<Item = usize>, below: usize) {

@@ -56,7 +56,7 @@ mod wide;
 mod workspace;
 
 pub use bitmap::Bitmap;
-pub use bits::{Bits, BitsOf, Numbers};
+pub use bits::{Bits, BitsOf, Numbers, rank};
 pub use chunks::{Chunks, Fixed, JoinedPositions, Owned, Part, Partial, Position, Private, Segmented, TakenSegments};
 pub use combine::{
     All, Any, Difference, Maximum, Minimum, Monoid, Op, Operator, Product, Quotient, Sum, Value, greater, lesser,

@@ -96,7 +96,7 @@ impl Printer<'_> {
                 self.set_length(*array, &name, length, length_text);
             }
             Statement::Numbers { array, codes, mask, .. } => {
-                self.helpers.moved_bits(BinaryOperator::Gather);
+                self.helpers.of_bits(BinaryOperator::Gather);
                 let (codes_text, mask) = (self.pointer(*codes, "0"), self.expr(mask));
                 let length = self.length(*codes);
                 let name = self.namer.name(&self.kernel.array(*array).name);

@@ -197,7 +197,7 @@ impl Printer<'_> {
             Some(element) if element.is_integer() => wrapping_name(operator).is_some(),
             Some(element) if element.is_complex() => matches!(operator, Multiply | Divide),
             Some(element) if element.is_float() => operator == Remainder,
-            _ => matches!(operator, Minimum | Maximum | Gather | Scatter),
+            _ => matches!(operator, Minimum | Maximum | Gather | Scatter | Rank),
         }
     }
 
@@ -219,7 +219,7 @@ impl Printer<'_> {
             (Some(element), _) => if element == ElementType::F32 { "fmodf" } else { "fmod" }.to_owned(),
             (None, BinaryOperator::Minimum) => self.helpers.extreme(Function::Min, Type::Index, false),
             (None, BinaryOperator::Maximum) => self.helpers.extreme(Function::Max, Type::Index, false),
-            (None, other) => self.helpers.moved_bits(other).to_owned(),
+            (None, other) => self.helpers.of_bits(other).to_owned(),
         };
         format!("{name}({left}, {right})")
     }

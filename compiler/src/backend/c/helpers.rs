@@ -136,8 +136,12 @@ impl Helpers {
         self.fixed("mask", include_str!("text/mask.c"));
     }
 
-    /// Bits moved from the ones of a mask, or to them.
-    pub(super) fn moved_bits(&mut self, operator: BinaryOperator) -> &'static str {
+    /// Bits moved from the ones of a mask, or to them; or counted.
+    pub(super) fn of_bits(&mut self, operator: BinaryOperator) -> &'static str {
+        if operator == BinaryOperator::Rank {
+            self.fixed("rank", include_str!("text/rank.c"));
+            return "spc_rank";
+        }
         self.fixed("bits", include_str!("text/bits.c"));
         if operator == BinaryOperator::Gather { "spc_gather" } else { "spc_scatter" }
     }

@@ -8,9 +8,9 @@ mod print;
 mod reserved;
 
 pub use crate::gpu::{
-    BLOCK, Function, Group, Lane, Lanes, Meet, Module, Options, Owned, Parameter, Places, Refusal, SCAN_BLOCK, SCANNED,
-    SORTED, Segments, Share, Step, Summed, TEAM_BLOCK, Table, Teams, Threads, Tile, Total, WARP, WORKERS,
-    constant_bytes, plan_text,
+    BLOCK, Flags, Function, Group, Lane, Lanes, Lists, Meet, Module, Options, Owned, Parameter, Places, Refusal, Rows,
+    SCAN_BLOCK, SCANNED, SORTED, Segments, Share, Step, Summed, TEAM_BLOCK, Table, Teams, Threads, Tile, Together,
+    Total, WARP, WORKERS, constant_bytes, plan_text,
 };
 pub use print::text;
 

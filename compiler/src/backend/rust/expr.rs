@@ -284,6 +284,10 @@ impl Printer<'_> {
             let (method, bits, number) = (ident(operator.symbol()), self.bits(right), self.expr(left));
             return quote!(#bits.#method(#number));
         }
+        if operator == BinaryOperator::Rank {
+            let (helpers, bits, count) = (&self.options.parallel, self.expr(left), self.expr(right));
+            return quote!(#helpers::rank(#bits, #count));
+        }
         let Some((sign, own)) = infix(operator) else {
             let method = ident(if operator == BinaryOperator::Minimum { "min" } else { "max" });
             let left = self.typed(left, Precedence::Atom);

@@ -130,6 +130,8 @@ operators! {
     Gather "gather";
     /// `scatter`, of indices: the lowest bits of the first, at the ones of the second
     Scatter "scatter";
+    /// `rank`, of indices: how many of the lowest bits of the first, as many as the second says and fewer than 64, are ones
+    Rank "rank";
     }
 }
 

@@ -180,12 +180,18 @@ fn of_indices(operator: BinaryOperator, a: u64, b: u64) -> Result<Value> {
         Maximum => ("maximum", Some(a.max(b))),
         Gather => ("gather", Some(Spread::new(b).compress(a))),
         Scatter => ("scatter", Some(Spread::new(b).expand(a))),
+        Rank => ("rank", u32::try_from(b).ok().and_then(|b| 1u64.checked_shl(b)).map(|end| rank(a, end))),
         _ => return compare(operator, a, b),
     };
     match result {
         Some(value) => Ok(Value::Index(value)),
         None => problem(format!("index arithmetic wraps: {a} {sign} {b}")),
     }
+}
+
+/// How many bits below the only one of `end` are ones.
+fn rank(bits: u64, end: u64) -> u64 {
+    u64::from((bits & (end - 1)).count_ones())
 }
 
 macro_rules! of_floats {

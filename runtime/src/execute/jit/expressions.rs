@@ -246,6 +246,13 @@ impl Maker<'_, '_> {
                 Maximum => self.b.ins().umax(a, b),
                 Gather => self.gathered(a, b),
                 Scatter => self.value_of(doors::scatter as *const u8, &[a, b], I64),
+                Rank => {
+                    let one = self.constant(1);
+                    let end = self.b.ins().ishl(one, b);
+                    let below = self.b.ins().iadd_imm_s(end, -1);
+                    let lowest = self.b.ins().band(a, below);
+                    self.b.ins().popcnt(lowest)
+                }
                 And | BitAnd => self.b.ins().band(a, b),
                 Or | BitOr => self.b.ins().bor(a, b),
                 other => return Err(Unsupported::new(format!("`{}` of whole numbers", other.symbol()))),

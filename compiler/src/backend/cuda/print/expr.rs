@@ -153,7 +153,7 @@ impl Printer<'_> {
             let name = match operator {
                 BinaryOperator::Minimum => "min".to_owned(),
                 BinaryOperator::Maximum => "max".to_owned(),
-                other => self.helpers.moved_bits(other),
+                other => self.helpers.of_bits(other),
             };
             return format!("{name}({}, {})", self.index_argument(left), self.index_argument(right));
         };

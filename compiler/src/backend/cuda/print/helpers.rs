@@ -229,12 +229,23 @@ static __device__ {ty} {name}({ty} a) {{
             format!(
                 "// The first place in begin..end whose element is not less than value, else end.
 static __device__ u64 {name}(const {ty}* array, u64 begin, u64 end, u64 value) {{
-    while (begin < end) {{
+    if (begin >= end) return begin;
+    while (end - begin >> 32 != 0) {{
         const u64 middle = begin + (end - begin) / 2;
         if (array[middle] < value) begin = middle + 1;
         else end = middle;
     }}
-    return begin;
+    // Most of the steps are of 32 bits.
+    const {ty}* rest = array + begin;
+    u32 low = 0;
+    u32 length = end - begin;
+    while (length > 0) {{
+        const u32 half = length / 2;
+        const bool less = rest[low + half] < value;
+        low = less ? low + half + 1 : low;
+        length = less ? length - half - 1 : half;
+    }}
+    return begin + low;
 }}
 "
             )
@@ -340,8 +351,19 @@ static __device__ u64 {name}(u32 part, {parameters}) {{
         })
     }
 
-    /// Bits moved from the ones of a mask, or to them.
-    pub(super) fn moved_bits(&mut self, operator: BinaryOperator) -> String {
+    /// Bits moved from the ones of a mask, or to them; or counted.
+    pub(super) fn of_bits(&mut self, operator: BinaryOperator) -> String {
+        if operator == BinaryOperator::Rank {
+            return self.add("rank".to_owned(), |name| {
+                format!(
+                    "// How many of the lowest bits are ones.
+static __device__ u64 {name}(u64 bits, u64 count) {{
+    return __popcll(bits & ((1ull << count) - 1));
+}}
+"
+                )
+            });
+        }
         let (name, says, from, to) = match operator {
             BinaryOperator::Gather => {
                 ("gather_bits", "The bits of a code at the ones of a mask, side by side.", "one", "bit")
