@@ -407,6 +407,7 @@ cases! {
     levels_bcsr_spmv_divides "cases/levels/bcsr_spmv_divides.ti" [A, x] spmv(&A, &x);
     levels_bcsr_sum "cases/levels/bcsr_sum.ti" [A] total(&A);
     levels_bcsr_transposed "cases/levels/bcsr_transposed.ti" [A, x] spmv(&A, &x);
+    levels_blocks_of_two_modes_sum "cases/levels/blocks_of_two_modes_sum.ti" [P, Q] sum(&P, &Q);
     levels_diagonals "cases/levels/diagonals.ti" [A, x] spmv(&A, &x);
     levels_diagonals_spmm "cases/levels/diagonals_spmm.ti" [A, X] spmm(&A, &X);
     levels_diagonals_tall "cases/levels/diagonals_tall.ti" [A, x] spmv(&A, &x);

@@ -84,7 +84,7 @@ impl Builder {
         let counting: Vec<usize> = lists.iter().copied().filter(|&list| !counted(list).is_empty()).collect();
         let is_counted = |list: usize| groups.iter().map(|counts| counts.begins[list].is_some()).collect();
         for lists in self.side_by_side(&merge, &counting, &is_counted) {
-            let entries = self.entries(&merge, &lists, &places, &mut |kernel, list, places| {
+            let entries = self.entries(&merge, &lists, &places, |kernel, list, places| {
                 let own = Expr::Variable(places[list]);
                 merge.counted(list, &counted(list), &own).unwrap_or_else(|| {
                     let at = |array: ArrayId| of(array).place(list, &own);
@@ -97,7 +97,7 @@ impl Builder {
         }
         self.lengthen_counted(&merge, &groups);
         for lists in self.side_by_side(&merge, &lists, &|_| Vec::new()) {
-            let entries = self.entries(&merge, &lists, &places, &mut |kernel, list, places| {
+            let entries = self.entries(&merge, &lists, &places, |kernel, list, places| {
                 let at = |list: usize| Expr::Variable(places[list]);
                 let body = appends.write(kernel, &merge.chain(list), &|array| of(array).before(&at));
                 without_counts(body, &merge, &groups)
@@ -126,7 +126,7 @@ impl Builder {
         merge: &Merge,
         lists: &[usize],
         places: &[VariableId],
-        own: &mut dyn FnMut(&mut Kernel, usize, &[VariableId]) -> Vec<Statement>,
+        mut own: impl FnMut(&mut Kernel, usize, &[VariableId]) -> Vec<Statement>,
     ) -> Entries {
         let kernel = &mut self.module.kernel;
         let positions = lists.iter().map(|&list| merge.lists[list].positions).collect();

@@ -180,7 +180,7 @@ impl Builder {
             Team::Segments(Segments { lists: Some(_), .. }) => {
                 let why =
                     "lanes have neighbours in memory, and what lists write side by side is written at about one time";
-                self.decide(format!("warps take equal parts of {place} of the lists in turn"), why);
+                self.decide("warps take equal parts of the entries of all lists in turn".to_owned(), why);
             }
             Team::Segments(Segments { together: None | Some(Together::Flags(_)), .. }) => {
                 let why = "lanes have neighbours in memory, and a warp finds the rows of its lanes together";

@@ -229,21 +229,21 @@ static __device__ {ty} {name}({ty} a) {{
             format!(
                 "// The first place in begin..end whose element is not less than value, else end.
 static __device__ u64 {name}(const {ty}* array, u64 begin, u64 end, u64 value) {{
-    if (begin >= end) return begin;
-    while (end - begin >> 32 != 0) {{
-        const u64 middle = begin + (end - begin) / 2;
-        if (array[middle] < value) begin = middle + 1;
-        else end = middle;
-    }}
-    // Most of the steps are of 32 bits.
-    const {ty}* rest = array + begin;
-    u32 low = 0;
-    u32 length = end - begin;
-    while (length > 0) {{
-        const u32 half = length / 2;
-        const bool less = rest[low + half] < value;
-        low = less ? low + half + 1 : low;
+    u64 length = end > begin ? end - begin : 0;
+    while (length >> 32 != 0) {{
+        const u64 half = length / 2;
+        const bool less = array[begin + half] < value;
+        begin = less ? begin + half + 1 : begin;
         length = less ? length - half - 1 : half;
+    }}
+    // Most steps are of 32 bits.
+    u32 rest = length;
+    u32 low = 0;
+    while (rest > 0) {{
+        const u32 half = rest / 2;
+        const bool less = array[begin + low + half] < value;
+        low = less ? low + half + 1 : low;
+        rest = less ? rest - half - 1 : half;
     }}
     return begin + low;
 }}
