@@ -25,6 +25,7 @@ mod play;
 mod predicted;
 mod processes;
 mod progress;
+mod ranks;
 mod run;
 mod settings;
 mod source;
@@ -81,9 +82,10 @@ impl Verb {
     /// Refuses to do in each of many processes what is for one.
     fn alone(&self) -> Result<(), Failure> {
         match processes::launched() {
-            processes if processes > 1 && !matches!(self, Verb::Run(_) | Verb::Cp(_)) => {
-                let message =
-                    format!("{processes} processes were started together, which only `spc run` and `spc cp` are for");
+            processes if processes > 1 && !matches!(self, Verb::Run(_) | Verb::Cp(_) | Verb::Tucker(_)) => {
+                let message = format!(
+                    "{processes} processes were started together, which only `spc run`, `spc cp` and `spc tucker` are for"
+                );
                 Err(Failure::usage(message).help("start this verb without `mpirun`"))
             }
             _ => Ok(()),

@@ -21,9 +21,9 @@ pub(crate) fn without_mpi() -> crate::failure::Failure {
 mod with_mpi {
     use super::launched;
     use crate::failure::Failure;
+    use crate::ranks::RanksArguments;
     use crate::{output, settings};
     use spc::distribute::{CommunicationError, Communicator, MpiRank};
-    use std::num::NonZeroUsize;
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::time::Duration;
 
@@ -34,19 +34,13 @@ mod with_mpi {
     const GRACE: Duration = Duration::from_millis(500);
 
     impl Processes {
-        /// Begins with MPI. Refuses another number of `ranks` than that of processes, and options that are for one of them.
-        pub(crate) fn new(
-            ranks: Option<NonZeroUsize>,
-            limit: Option<Duration>,
-            for_one: &[(bool, &str)],
-        ) -> Result<Self, Failure> {
+        /// Begins with MPI. Refuses another number of ranks than that of processes.
+        pub(crate) fn new(ranks: &RanksArguments) -> Result<Self, Failure> {
             let started = launched();
-            if let Some(ranks) = ranks.filter(|ranks| ranks.get() != started) {
+            let limit = ranks.longest_wait();
+            if let Some(ranks) = ranks.number.filter(|ranks| ranks.get() != started) {
                 return Err(Failure::usage(format!("`--ranks {ranks}` for {started} processes"))
                     .help("without `--ranks`, all processes that were started are ranks"));
-            }
-            if let Some((_, option)) = for_one.iter().find(|(is_given, _)| *is_given) {
-                return Err(Failure::usage(format!("`{option}` is for one process, and {started} were started")));
             }
             let own = MpiRank::new(limit).map_err(|error| Failure::refused(&error))?;
             if own.rank() > 0 {

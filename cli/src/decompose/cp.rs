@@ -10,22 +10,18 @@ use super::model::{Kept, is_archive};
 use super::report::{self, Outcome};
 use super::start::Init;
 use super::tensor::Given;
-use super::watch::Watch;
+use super::watch::{Shared, Watch};
 use super::{done_before, ended, is_over};
 use crate::arguments::bytes;
 use crate::failure::Failure;
-use crate::processes::launched;
+use crate::ranks::RanksArguments;
 use crate::{output, settings};
 use clap::Args;
 use serde_json::json;
-use spc::decompose::{AlsOptions, CpMethod, CpOptions, Engine, Fitted, Iteration, KTensor, Start, cp, cp_on};
-use spc::distribute::{Communicator, on_threads};
+use spc::decompose::{CpMethod, CpOptions, Engine, Fitted, KTensor, Start, cp, cp_on};
+use spc::distribute::Communicator;
 use std::ffi::OsString;
-use std::num::{NonZeroU32, NonZeroUsize};
-use std::ops::ControlFlow;
-use std::path::Path;
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::num::NonZeroUsize;
 
 /// Decompose a tensor into a sum of rank-1 tensors (CP)
 ///
@@ -61,13 +57,8 @@ pub(crate) struct Cp {
     /// The most bytes for copies of the tensor in other formats, as 4GiB; half of what is free if not given
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     memory: Option<u64>,
-    /// Share the entries out among so many ranks, which are threads here and exchange rows of factors; for least squares. Under `mpirun`,
-    /// in builds with MPI, the ranks are its processes
-    #[arg(long, value_name = "N")]
-    pub(super) ranks: Option<NonZeroUsize>,
-    /// On ranks, the longest that one waits for another; then all end
-    #[arg(long, value_name = "SECONDS")]
-    timeout: Option<NonZeroU32>,
+    #[command(flatten)]
+    pub(super) on_ranks: RanksArguments,
     #[command(flatten)]
     pub(super) output: OutputArguments,
     #[command(flatten)]
@@ -118,11 +109,8 @@ impl Cp {
         self.method.check()?;
         self.output.check()?;
         let init = Init::of(&self.init, &["random", "hosvd"])?;
-        let has_ranks = self.ranks.is_some() || launched() > 1;
-        if self.timeout.is_some() && !has_ranks {
-            return Err(Failure::usage("`--timeout` is for ranks").help("`--ranks N` runs on so many"));
-        }
-        if let Some(option) = self.for_one_rank().filter(|_| has_ranks) {
+        self.on_ranks.check(&[])?;
+        if let Some(option) = self.for_one_rank().filter(|_| self.on_ranks.are_asked_for()) {
             let message = format!("`{option}` is for one rank, and ranks are for a run by least squares");
             return Err(Failure::usage(message).help(format!("leave out `{option}`, or the ranks")));
         }
@@ -160,11 +148,6 @@ impl Cp {
             .for_one_rank()
             .or(is_given(self.checkpoint.checkpoint.is_some(), "--checkpoint"))
             .or(is_given(self.starts.get() > 1, "--starts"))
-    }
-
-    /// The longest that a rank waits for another.
-    pub(super) fn longest_wait(&self) -> Option<Duration> {
-        self.timeout.map(|seconds| Duration::from_secs(seconds.get().into()))
     }
 
     pub(super) fn one(&self, job: &Job<'_>, rank: usize) -> Result<(), Failure> {
@@ -302,28 +285,18 @@ impl Cp {
         watch: Option<&mut Watch<'_>>,
     ) -> Result<Fitted<KTensor>, Failure> {
         let (tensor, method) = (&job.given.tensor, &job.method);
-        let watch = Mutex::new(watch);
-        let watched = |iteration: &Iteration, write: &mut dyn FnMut(&Path) -> Result<(), Failure>| {
-            let mut watch = watch.lock().unwrap_or_else(PoisonError::into_inner);
-            watch.as_mut().map_or(ControlFlow::Continue(()), |watch| watch.step(iteration, write))
-        };
-        // There are no checkpoints on ranks.
-        let on = |ranks: &dyn Communicator, own: &AlsOptions| {
-            let watched = |iteration: &Iteration| match ranks.rank() {
-                0 => watched(iteration, &mut |_| Ok(())),
-                _ => ControlFlow::Continue(()),
+        let watch = Shared::new(watch);
+        if let CpMethod::Als(own) = method {
+            let on = |ranks: &dyn Communicator| {
+                cp_on(tensor, own, options, ranks, &mut |iteration| watch.step_on(ranks, iteration))
             };
-            cp_on(tensor, own, options, ranks, &mut { watched })
-        };
-        let fitted = match (method, job.process, self.ranks) {
-            (CpMethod::Als(own), Some(process), _) => on(process, own),
-            (CpMethod::Als(own), None, Some(ranks)) => {
-                on_threads(ranks.get(), self.longest_wait(), |ranks| on(ranks, own)).map(|mut all| all.remove(0))
+            if let Some(fitted) = self.on_ranks.run(job.process, self.engine.deterministic, refuse, on)? {
+                return Ok(fitted);
             }
-            _ => cp(tensor, method, options, &mut |step| {
-                watched(step.iteration, &mut |path| step.model.model().keep(path))
-            }),
-        };
+        }
+        let fitted = cp(tensor, method, options, &mut |step| {
+            watch.step(step.iteration, &mut |path| step.model.model().keep(path))
+        });
         fitted.map_err(refuse)
     }
 

@@ -44,7 +44,7 @@ impl Cp {
                 .help("give one `--rank`, or start without `mpirun`"));
         };
         self.check()?;
-        let all = Processes::new(self.ranks, self.longest_wait(), &[])?;
+        let all = Processes::new(&self.on_ranks)?;
         all.together(|| {
             let job = all.agree(self.job(Some(all.rank())))?;
             let found = self.found(&job, rank.get()).unwrap_or_else(|failure| all.end(failure));

@@ -4,22 +4,32 @@ use super::arguments::{CheckpointArguments, EngineArguments, OutputArguments, Te
 use super::checkpoint::{Identity, Resumed};
 use super::engine::{Kernels, refuse};
 use super::interrupt::Interrupt;
+use super::labels::Labels;
 use super::model::Kept;
 use super::report::{self, Outcome};
 use super::start::Init;
 use super::tensor::Given;
-use super::watch::Watch;
+use super::watch::{Shared, Watch};
 use super::{done_before, ended, is_over};
 use crate::arguments::bytes;
 use crate::failure::Failure;
 use crate::output::{self, digits};
+#[cfg(feature = "mpi")]
+use crate::processes::Processes;
+use crate::processes::launched;
+#[cfg(not(feature = "mpi"))]
+use crate::processes::without_mpi;
+use crate::ranks::RanksArguments;
 use crate::run::number;
 use crate::{settings, threads};
 use clap::{Args, ValueEnum};
 use serde_json::json;
-use spc::decompose::{Engine, Factor, TuckerMethod, TuckerOptions, TuckerTensor, read_factors};
+use spc::decompose::{
+    Engine, Factor, Fitted, TuckerMethod, TuckerOptions, TuckerTensor, read_factors, tucker, tucker_on,
+};
+use spc::distribute::Communicator;
 use std::ffi::OsString;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 
 /// Decompose a tensor into a small core and a factor for each mode (Tucker)
 ///
@@ -52,6 +62,13 @@ pub(crate) struct Tucker {
     /// The most bytes for copies of the tensor in other formats, as 4GiB; half of what is free if not given
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     memory: Option<u64>,
+    /// Work on so many ranks, which are threads here: each has some slices of the tensor for each mode. Under `mpirun`, in builds with MPI,
+    /// the ranks are its processes
+    #[arg(long, value_name = "N")]
+    on_ranks: Option<NonZeroUsize>,
+    /// On ranks, the longest that one waits for another; then all end
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<NonZeroU32>,
     #[command(flatten)]
     output: OutputArguments,
     #[command(flatten)]
@@ -88,12 +105,16 @@ impl MethodName {
 
 /// How a run is made, and where.
 struct Job<'a> {
-    given: &'a Given,
-    ranks: &'a [usize],
+    given: Given,
+    labels: Labels,
+    /// The extents of the core.
+    ranks: Vec<usize>,
     init: Init,
     engine: Engine,
-    kernels: &'a Kernels,
-    interrupt: &'a Interrupt,
+    kernels: Kernels,
+    interrupt: Interrupt,
+    /// This process, where it is one of many.
+    process: Option<&'a dyn Communicator>,
 }
 
 impl Tucker {
@@ -103,35 +124,69 @@ impl Tucker {
 
     /// On the threads that were asked for.
     fn run_here(&self) -> Result<(), Failure> {
-        let init = self.check()?;
+        let ranks = RanksArguments::new("--on-ranks", self.on_ranks, self.timeout);
+        if launched() > 1 {
+            return self.in_processes(&ranks);
+        }
+        let job = self.job(&ranks, None)?;
+        let (model, outcome) = self.fit(&job, &ranks)?;
+        self.told(&job, &model, &outcome)
+    }
+
+    #[cfg(not(feature = "mpi"))]
+    fn in_processes(&self, _: &RanksArguments) -> Result<(), Failure> {
+        Err(without_mpi())
+    }
+
+    #[cfg(feature = "mpi")]
+    fn in_processes(&self, ranks: &RanksArguments) -> Result<(), Failure> {
+        let all = Processes::new(ranks)?;
+        all.together(|| {
+            let job = all.agree(self.job(ranks, Some(all.rank())))?;
+            let (model, outcome) = self.fit(&job, ranks).unwrap_or_else(|failure| all.end(failure));
+            all.agree(if all.is_first() { self.told(&job, &model, &outcome) } else { Ok(()) })
+        })
+    }
+
+    /// What is asked for, checked and read.
+    fn job<'a>(&self, ranks: &RanksArguments, process: Option<&'a dyn Communicator>) -> Result<Job<'a>, Failure> {
+        let init = self.check(ranks)?;
         let given = self.tensor.read()?;
         let labels = self.output.labels(&given)?;
         let ranks = self.ranks(given.tensor.order())?;
         let (engine, kernels) = self.engine.engine();
-        let interrupt = Interrupt::catch()?;
-        let job = Job { given: &given, ranks: &ranks, init, engine, kernels: &kernels, interrupt: &interrupt };
-        let (model, outcome) = self.fit(&job)?;
+        Ok(Job { given, labels, ranks, init, engine, kernels, interrupt: Interrupt::catch()?, process })
+    }
+
+    /// Writes what was found, and says it.
+    fn told(&self, job: &Job<'_>, model: &TuckerTensor, outcome: &Outcome) -> Result<(), Failure> {
+        let Job { given, labels, ranks, kernels, interrupt, .. } = job;
         interrupt.done();
-        let title = format!("Tucker decomposition of ranks {}", output::shape(&ranks));
-        let files = self.output.write(&model, &given, &outcome, &labels, &title, |page| page.of_tucker(&model))?;
+        let title = format!("Tucker decomposition of ranks {}", output::shape(ranks));
+        let files = self.output.write(model, given, outcome, labels, &title, |page| page.of_tucker(model))?;
         let squares = model.core().values_of::<f64>().unwrap_or_default().iter().map(|value| value * value);
         let norm = squares.sum::<f64>().sqrt();
         if settings::json() {
-            let mut document = report::head(self.method.name(), &given, &kernels);
+            let mut document = report::head(self.method.name(), given, kernels);
             document.insert("ranks".to_owned(), json!(ranks));
-            document.extend(report::body(&outcome));
+            document.extend(report::body(outcome));
             document.insert("core_norm".to_owned(), number(norm));
-            document.insert("times".to_owned(), report::times(&given, &outcome));
+            document.insert("times".to_owned(), report::times(given, outcome));
             document.insert("files".to_owned(), json!(files));
-            document.insert("notes".to_owned(), report::notes(&given, &outcome));
+            document.insert("notes".to_owned(), report::notes(given, outcome));
             return output::print_json(document.into());
         }
-        let about = format!("core {}, norm {}", output::shape(&ranks), digits(norm));
-        report::print(&given, &kernels, &outcome, &[about], &files)
+        let about = format!("core {}, norm {}", output::shape(ranks), digits(norm));
+        report::print(given, kernels, outcome, &[about], &files)
     }
 
     /// Refuses what does not go together, before anything is read.
-    fn check(&self) -> Result<Init, Failure> {
+    fn check(&self, ranks: &RanksArguments) -> Result<Init, Failure> {
+        ranks.check(&[])?;
+        if ranks.are_asked_for() && self.checkpoint.checkpoint.is_some() {
+            let help = "leave out `--checkpoint`, or the ranks";
+            return Err(Failure::usage("`--checkpoint` is for one rank").help(help));
+        }
         if self.method != MethodName::Hooi {
             let hooi = [
                 ("--iterations", self.iterations.is_some()),
@@ -158,7 +213,7 @@ impl Tucker {
         }
     }
 
-    fn fit(&self, job: &Job<'_>) -> Result<(TuckerTensor, Outcome), Failure> {
+    fn fit(&self, job: &Job<'_>, ranks: &RanksArguments) -> Result<(TuckerTensor, Outcome), Failure> {
         let (most, tolerance) = (self.iterations.map_or(50, NonZeroUsize::get), self.tolerance.unwrap_or(1e-4));
         let (checkpoint, resumed) = self.checkpoint.open(|| self.identity(job))?;
         let start = match &resumed {
@@ -172,7 +227,7 @@ impl Tucker {
             }
         };
         let options = TuckerOptions {
-            ranks: job.ranks.to_vec(),
+            ranks: job.ranks.clone(),
             iterations: most,
             tolerance,
             start,
@@ -183,24 +238,49 @@ impl Tucker {
             done: resumed.as_ref().map_or(0, Resumed::done),
         };
         let rows = resumed.map_or_else(Vec::new, |resumed| resumed.rows);
-        let title = format!("tucker {}, ranks {}", self.method.name(), output::shape(job.ranks));
-        let watch = Watch::new(job.given, &title, most, job.kernels, job.interrupt, checkpoint, rows);
+        if job.process.is_some_and(|process| process.rank() > 0) {
+            let Fitted { model, stopped, compile_time, prepare_time, notes, .. } =
+                self.fitted(job, &options, ranks, None)?;
+            return Ok((model, Outcome { rows, stopped: stopped.name(), compile_time, prepare_time, notes }));
+        }
+        let title = format!("tucker {}, ranks {}", self.method.name(), output::shape(&job.ranks));
+        let watch = Watch::new(&job.given, &title, most, &job.kernels, &job.interrupt, checkpoint, rows);
         let mut watch = watch.with_tolerance(tolerance);
-        let fitted = spc::decompose::tucker(&job.given.tensor, self.method.method(), &options, &mut |step| {
+        let fitted = self.fitted(job, &options, ranks, Some(&mut watch))?;
+        Ok(ended(fitted, watch, tolerance))
+    }
+
+    /// One run, on ranks where these are asked for.
+    fn fitted(
+        &self,
+        job: &Job<'_>,
+        options: &TuckerOptions,
+        ranks: &RanksArguments,
+        watch: Option<&mut Watch<'_>>,
+    ) -> Result<Fitted<TuckerTensor>, Failure> {
+        let (tensor, method) = (&job.given.tensor, self.method.method());
+        let watch = Shared::new(watch);
+        let on = |own: &dyn Communicator| {
+            tucker_on(tensor, method, options, own, &mut |iteration| watch.step_on(own, iteration))
+        };
+        if let Some(fitted) = ranks.run(job.process, self.engine.deterministic, refuse, on)? {
+            return Ok(fitted);
+        }
+        let fitted = tucker(tensor, method, options, &mut |step| {
             watch.step(step.iteration, &mut |path| step.model.model().keep(path))
         });
-        Ok(ended(fitted.map_err(refuse)?, watch, tolerance))
+        fitted.map_err(refuse)
     }
 
     fn start(&self, job: &Job<'_>) -> Result<Option<Vec<Factor>>, Failure> {
         let shape = job.given.tensor.shape();
         match &job.init {
-            Init::Factors(files) => read_factors(files, shape, job.ranks).map(Some).map_err(refuse),
+            Init::Factors(files) => read_factors(files, shape, &job.ranks).map(Some).map_err(refuse),
             Init::Model(path) => {
                 let model = TuckerTensor::of_file(path)?;
                 if model.shape() != shape || model.core().shape() != job.ranks {
                     let found = (output::shape(model.core().shape()), output::shape(&model.shape()));
-                    let needed = (output::shape(job.ranks), output::shape(shape));
+                    let needed = (output::shape(&job.ranks), output::shape(shape));
                     let message = format!(
                         "it is of ranks {} and shape {}, but here are ranks {} and shape {}",
                         found.0, found.1, needed.0, needed.1
@@ -218,7 +298,7 @@ impl Tucker {
         let mut identity = job.given.identity("tucker");
         identity.extend([
             ("method", self.method.name().to_owned()),
-            ("ranks", output::shape(job.ranks)),
+            ("ranks", output::shape(&job.ranks)),
             ("init", self.init.as_ref().map_or_else(|| "hosvd".to_owned(), Init::name)),
             ("seed", self.seed.to_string()),
         ]);

@@ -10,9 +10,11 @@ use crate::output::{self, digits};
 use crate::progress::Progress;
 use crate::settings;
 use spc::decompose::Iteration;
+use spc::distribute::Communicator;
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// Watches one run of a method.
 pub(super) struct Watch<'a> {
@@ -31,6 +33,33 @@ pub(super) struct Watch<'a> {
     /// What was said on standard error.
     notes: Vec<String>,
     ended: Option<&'static str>,
+}
+
+/// A watch as ranks share it: the first one tells it of iterations. A process that has not the first one has no watch.
+pub(super) struct Shared<'w, 'a>(Mutex<Option<&'w mut Watch<'a>>>);
+
+impl<'w, 'a> Shared<'w, 'a> {
+    pub(super) fn new(watch: Option<&'w mut Watch<'a>>) -> Self {
+        Self(Mutex::new(watch))
+    }
+
+    /// See [`Watch::step`].
+    pub(super) fn step(
+        &self,
+        iteration: &Iteration,
+        write: &mut dyn FnMut(&Path) -> Result<(), Failure>,
+    ) -> ControlFlow<()> {
+        let mut watch = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        watch.as_mut().map_or(ControlFlow::Continue(()), |watch| watch.step(iteration, write))
+    }
+
+    /// The same on one of many ranks, which have no checkpoints.
+    pub(super) fn step_on(&self, ranks: &dyn Communicator, iteration: &Iteration) -> ControlFlow<()> {
+        match ranks.rank() {
+            0 => self.step(iteration, &mut |_| Ok(())),
+            _ => ControlFlow::Continue(()),
+        }
+    }
 }
 
 /// What a watch leaves.

@@ -11,6 +11,7 @@ use crate::failure::{Failure, note};
 use crate::files::{Destination, InputKind, OutputKind};
 use crate::planning::PlanArguments;
 use crate::progress::Progress;
+use crate::ranks::RanksArguments;
 use crate::source::Source;
 use crate::{settings, threads};
 use clap::{Args, ValueEnum};
@@ -27,7 +28,7 @@ use spc::tensor::{Duplicates, InvalidTensor, PackError};
 use spc_compiler::schedule::streamed as streamed_by;
 use spc_compiler::syntax::normalized;
 use spc_compiler::{explanation, notation};
-use std::num::{NonZeroU32, NonZeroUsize};
+use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
 /// Run a kernel on data
@@ -59,8 +60,8 @@ pub(crate) struct Run {
     /// Which GPU runs the kernel, counted from 0, with `--backend cuda`; several, as `0,1`, for an input in parts
     #[arg(long, value_name = "N,..", value_delimiter = ',', default_value = "0")]
     device: Vec<usize>,
-    /// Combine floating point numbers in an order that only the inputs determine: the same bits in every run, on any
-    /// number of threads
+    /// Combine floating point numbers in an order that only the inputs determine: the same bits in every run, on any number of threads,
+    /// and on any number of ranks
     #[arg(long)]
     deterministic: bool,
     /// An input that comes in parts, and how many: `X=16`. On the processor, a .spct file of the declared format is read a part at a time
@@ -73,17 +74,12 @@ pub(crate) struct Run {
     /// Cut parts where positions of this level begin, counted from 1: sums below them are made in one piece
     #[arg(long, value_name = "LEVEL", requires = "stream")]
     whole: Option<NonZeroUsize>,
-    /// Run on so many ranks, which are threads here and exchange what they need; `spc explain --ranks` says what they would send. Under
-    /// `mpirun`, in builds with MPI, the ranks are its processes
-    #[arg(long, value_name = "N", conflicts_with_all = ["stream", "show_code", "repeat"])]
-    ranks: Option<NonZeroUsize>,
+    #[command(flatten)]
+    on_ranks: RanksArguments,
     /// On ranks, what is shared out: `X` for the entries of `X` in equal numbers, `X:4x2x1` for a grid over its modes, `i` for the range of
     /// an index; what costs least if not given
     #[arg(long, value_name = "WHAT")]
     distribute: Option<String>,
-    /// On ranks, the longest that one waits for another; then all end
-    #[arg(long, value_name = "SECONDS")]
-    timeout: Option<NonZeroU32>,
     /// Leave alone what `spc bench --tune` has found for such a kernel
     #[arg(long)]
     untuned: bool,

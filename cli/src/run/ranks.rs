@@ -10,21 +10,17 @@ use crate::processes::Processes;
 use crate::processes::launched;
 #[cfg(not(feature = "mpi"))]
 use crate::processes::without_mpi;
+use crate::ranks::Work;
 use crate::settings;
 use crate::source::Source;
 use serde_json::{Value, json};
-use spc::distribute::{
-    Communicator, DistributeError, Machine, Part, Placement, Plan, Problem, ThreadRank, Traffic, on_threads,
-};
+use spc::distribute::{Communicator, DistributeError, Machine, Part, Placement, Plan, Problem, Traffic, on_threads};
 use spc::execute::Operand;
 use spc::io::StoredTensor;
 use spc::tensor::AnyTensor;
 use spc_compiler::notation::{Kernel, Role};
 use std::fmt::Write;
 use std::time::Duration;
-
-/// The most ranks that run as threads.
-const MOST: usize = 1024;
 
 /// What a kernel runs on.
 pub(super) enum Ranks {
@@ -46,22 +42,19 @@ impl Ranks {
 impl Run {
     /// The ranks that were asked for, by an option or by starting many processes together.
     pub(super) fn ranks(&self) -> Result<Option<Ranks>, Failure> {
-        if launched() > 1 {
-            return self.processes().map(Some);
+        self.on_ranks.check(&[(self.distribute.is_some(), "--distribute")])?;
+        if !self.on_ranks.are_asked_for() {
+            return Ok(None);
         }
-        let only = |option| {
-            let message = format!("`{option}` is for ranks");
-            Failure::usage(message).help("`--ranks N` runs on so many; so does `mpirun -n N`, in builds with MPI")
-        };
-        match self.ranks {
-            Some(ranks) if ranks.get() > MOST => {
-                let help = "`spc explain --ranks` counts what any number of ranks would send";
-                Err(Failure::usage(format!("at most {MOST} ranks run as threads")).help(help))
-            }
-            Some(ranks) => Ok(Some(Ranks::Threads(ranks.get()))),
-            None if self.distribute.is_some() => Err(only("--distribute")),
-            None if self.timeout.is_some() => Err(only("--timeout")),
-            None => Ok(None),
+        let is_repeated = self.repeat.get() > 1;
+        let for_one = [(self.stream.is_some(), "--stream"), (self.show_code, "--show-code"), (is_repeated, "--repeat")];
+        if let Some((_, option)) = for_one.iter().find(|(is_given, _)| *is_given) {
+            let message = format!("`{option}` is not for ranks");
+            return Err(Failure::usage(message).help(format!("leave out `{option}`, or the ranks")));
+        }
+        match self.on_ranks.number {
+            _ if launched() > 1 => self.processes().map(Some),
+            ranks => Ok(ranks.map(|ranks| Ranks::Threads(ranks.get()))),
         }
     }
 
@@ -71,9 +64,7 @@ impl Run {
             let message = format!("`{}` comes from the standard input, which only one process has", input.name);
             return Err(Failure::usage(message).help("each rank reads the file: give its path"));
         }
-        let repeats = self.repeat.get() > 1;
-        let for_one = [(self.stream.is_some(), "--stream"), (self.show_code, "--show-code"), (repeats, "--repeat")];
-        Processes::new(self.ranks, self.longest_wait(), &for_one).map(Ranks::Processes)
+        Processes::new(&self.on_ranks).map(Ranks::Processes)
     }
 
     #[cfg(not(feature = "mpi"))]
@@ -86,43 +77,41 @@ impl Run {
         let Prepared { source, operands, destinations, progress, .. } = all.agree(self.prepared(Of::Ranks))?;
         let kernel = source.single()?;
         progress.step("placing");
+        let own = all.rank();
+        let work = all.agree(self.work(kernel, own.size()))?;
         let ran = match shared_file(&operands) {
-            Some(stored) => self.of_stored(kernel, &operands, &stored, all.rank()),
+            Some(stored) => work.on(own, |own| self.of_stored(kernel, &operands, &stored, own)),
             None => {
-                let (problem, plan) = all.agree(self.placed(all.rank().size(), (kernel, &source), operands))?;
+                let (problem, plan) = all.agree(self.placed(work.pieces(own.size()), (kernel, &source), operands))?;
                 progress.step("running");
-                of_rank(&problem, &plan, all.rank())
+                work.on(own, |own| of_rank(&problem, &plan, own))
             }
         };
         let ran = ran.unwrap_or_else(|error| all.end(failure(error, kernel, &source)));
         drop(progress);
-        all.agree(ran.map_or(Ok(()), |ran| ran.report(kernel, &destinations)))
-    }
-
-    /// The longest that a rank waits for another.
-    fn longest_wait(&self) -> Option<Duration> {
-        self.timeout.map(|seconds| Duration::from_secs(seconds.get().into()))
+        all.agree(ran.map_or(Ok(()), |ran| ran.report(kernel, &destinations, own.size())))
     }
 
     fn on_threads(&self, ranks: usize) -> Result<(), Failure> {
         let Prepared { source, operands, destinations, progress, .. } = self.prepared(Of::Ranks)?;
         let kernel = source.single()?;
         progress.step("placing");
+        let (work, limit) = (self.work(kernel, ranks)?, self.on_ranks.longest_wait());
         let ran = match shared_file(&operands) {
             Some(stored) => {
-                let body = |own: &ThreadRank| self.of_stored(kernel, &operands, &stored, own);
-                on_threads(ranks, self.longest_wait(), body)
+                let body = |own: &dyn Communicator| self.of_stored(kernel, &operands, &stored, own);
+                on_threads(ranks, limit, |own| work.on(own, body))
             }
             None => {
-                let (problem, plan) = self.placed(ranks, (kernel, &source), operands)?;
+                let (problem, plan) = self.placed(work.pieces(ranks), (kernel, &source), operands)?;
                 progress.step("running");
-                on_threads(ranks, self.longest_wait(), |own: &ThreadRank| of_rank(&problem, &plan, own))
+                on_threads(ranks, limit, |own| work.on(own, |own| of_rank(&problem, &plan, own)))
             }
         };
         let ran = ran.map_err(|error| failure(error, kernel, &source))?;
         drop(progress);
         let ran = ran.into_iter().flatten().next().expect("the first rank has the results");
-        ran.report(kernel, &destinations)
+        ran.report(kernel, &destinations, ranks)
     }
 
     /// This rank's part of a run where it reads its part of an input alone.
@@ -140,22 +129,32 @@ impl Run {
 
     /// The input whose entries are shared out in the order in which they are stored, where that was asked for.
     pub(super) fn shares(&self, kernel: &Kernel) -> Option<String> {
-        let is_input =
-            |name: &str| kernel.tensors.iter().any(|tensor| tensor.role == Role::Input && tensor.name == name);
-        let asked = match &self.distribute {
-            Some(text) => Placement::parse(text, &is_input).ok(),
-            None => Placement::asked(kernel).ok().flatten(),
-        };
-        match asked {
+        match self.asked(kernel) {
             Some(Placement::Shares { tensor }) => Some(tensor),
             _ => None,
+        }
+    }
+
+    /// How so many ranks work.
+    fn work(&self, kernel: &Kernel, ranks: usize) -> Result<Work, Failure> {
+        let cells = self.asked(kernel).and_then(|placement| placement.cells());
+        Work::of(self.deterministic, ranks, cells)
+    }
+
+    /// The placement that was asked for, by the option or the schedule.
+    fn asked(&self, kernel: &Kernel) -> Option<Placement> {
+        let is_input =
+            |name: &str| kernel.tensors.iter().any(|tensor| tensor.role == Role::Input && tensor.name == name);
+        match &self.distribute {
+            Some(text) => Placement::parse(text, &is_input).ok(),
+            None => Placement::asked(kernel).ok().flatten(),
         }
     }
 
     /// What is to run, and who has what.
     fn placed(
         &self,
-        ranks: usize,
+        pieces: usize,
         (kernel, source): (&Kernel, &Source),
         operands: Vec<(String, Operand)>,
     ) -> Result<(Problem, Plan), Failure> {
@@ -164,9 +163,9 @@ impl Run {
         let plan = match &self.distribute {
             Some(text) => {
                 let placement = Placement::parse(text, &|name| problem.is_input(name)).map_err(Failure::usage)?;
-                problem.plan(&placement, ranks).map_err(because)?
+                problem.plan(&placement, pieces).map_err(because)?
             }
-            None => problem.plans(ranks, Machine::default()).map_err(because)?.remove(0),
+            None => problem.plans(pieces, Machine::default()).map_err(because)?.remove(0),
         };
         Ok((problem, plan))
     }
@@ -190,7 +189,7 @@ fn of_rank(problem: &Problem, plan: &Plan, own: &dyn Communicator) -> Result<Opt
     Ok(results.zip(all).map(|(results, all)| {
         let all = all.iter().map(|message| Said::read(message));
         let said = all.reduce(Said::with).expect("there is a rank");
-        Ran { results, said, placement: plan.placement().to_string(), ranks: plan.ranks(), plan: of_plan(plan) }
+        Ran { results, said, placement: plan.placement().to_string(), pieces: plan.ranks(), plan: of_plan(plan) }
     }))
 }
 
@@ -199,14 +198,15 @@ struct Ran {
     results: Vec<(String, AnyTensor)>,
     said: Said,
     placement: String,
-    ranks: usize,
+    /// As many as there are ranks, or parts.
+    pieces: usize,
     /// The plan, for programs.
     plan: Value,
 }
 
 impl Ran {
     /// Writes the results, and says what it took.
-    fn report(self, kernel: &Kernel, destinations: &[(String, Destination)]) -> Result<(), Failure> {
+    fn report(self, kernel: &Kernel, destinations: &[(String, Destination)], ranks: usize) -> Result<(), Failure> {
         let Said { traffic, took } = self.said;
         let to_stdout = outputs::write(&self.results, destinations)?;
         let text = || {
@@ -214,7 +214,7 @@ impl Ran {
             for (name, tensor) in &self.results {
                 result(&mut text, name, tensor, &format_of(kernel, name, tensor));
             }
-            _ = writeln!(text, "{}", self.sentence());
+            _ = writeln!(text, "{}", self.sentence(ranks));
             text
         };
         if settings::json() {
@@ -224,6 +224,7 @@ impl Ran {
                 (name.clone(), value)
             });
             return output::print_json(json!({
+                "ranks": ranks,
                 "plan": self.plan,
                 "sent_bytes": traffic.bytes,
                 "messages": traffic.messages,
@@ -245,15 +246,16 @@ impl Ran {
 }
 
 impl Ran {
-    fn sentence(&self) -> String {
+    fn sentence(&self, ranks: usize) -> String {
         let Said { traffic, took } = self.said;
         let ms = |time: Duration| format!("{} ms", milliseconds(time));
         format!(
-            "distribute {} over {} ranks: {} sent in {} messages; the slowest rank takes {} for operands, {} in the kernel, {} to combine",
+            "distribute {} over {ranks} ranks{}: {} sent in {} messages; the slowest {} takes {} for operands, {} in the kernel, {} to combine",
             self.placement,
-            self.ranks,
+            if self.pieces == ranks { String::new() } else { format!(" in {} parts", self.pieces) },
             output::bytes(usize::try_from(traffic.bytes).unwrap_or(usize::MAX)),
             traffic.messages,
+            if self.pieces == ranks { "rank" } else { "part" },
             ms(took.exchange),
             ms(took.kernel),
             ms(took.combine),

@@ -382,6 +382,31 @@ fn what_does_not_go_together_is_refused() {
     assert_eq!(place.names("."), ["m.tns", "model", "s.tns", "x.tns"]);
 }
 
+/// Each rank has some slices of each mode: the model is that of one rank, but for rounding.
+#[test]
+fn tucker_on_ranks() {
+    let place = Place::new();
+    place.prints(&["generate", "uniform", "--shape", "20x15x10", "--nnz", "300", "--seed", "3", "-o", "x.tns"]);
+    let tucker = |more: &[&str]| {
+        place.json(&[&["tucker", "x.tns", "--ranks", "3,2,4", "--json", "--threads", "1"], more].concat())
+    };
+    for method in ["hooi", "hosvd", "sthosvd"] {
+        let one = tucker(&["--method", method]);
+        for ranks in ["1", "3", "30"] {
+            let json = tucker(&["--method", method, "--on-ranks", ranks, "--timeout", "60"]);
+            let (found, expected) = (floats(&json["fit"]), floats(&one["fit"]));
+            assert_eq!(found.len(), expected.len(), "{json}");
+            let apart = found.iter().zip(&expected).map(|(found, expected)| (found - expected).abs());
+            assert!(apart.fold(0.0, f64::max) < 1e-9, "{method}, {ranks} ranks: {found:?}, not {expected:?}");
+        }
+    }
+    let core = |ranks| tucker(&["--deterministic", "--on-ranks", ranks])["core_norm"].clone();
+    assert!(core("1") == core("2") && core("2") == core("7"));
+    let refuses = |more: &[&str]| place.fails(&[&["tucker", "x.tns", "--ranks", "2"], more].concat(), 2);
+    assert_has(&refuses(&["--on-ranks", "2", "--checkpoint", "c"]), &["`--checkpoint` is for one rank"]);
+    assert_has(&refuses(&["--timeout", "2"]), &["`--timeout` is for ranks", "`--on-ranks N`"]);
+}
+
 /// Ranks share out the entries: the model is that of one rank, but for rounding.
 #[test]
 fn cp_on_ranks() {

@@ -235,6 +235,19 @@ fn ranks_give_what_one_gives() {
         let alone = place.json(&[&["run", "k.ti", "--json"], &inputs[..]].concat());
         assert_eq!(alone["checksum"], 42.0);
     }
+    // The same bits on any number of ranks, of values whose sums depend on their order.
+    place.prints(&["generate", "uniform", "--shape", "9x8x7", "--nnz", "300", "--seed", "3", "-o", "y.tns"]);
+    let digits = |ranks, more: &[&str]| {
+        let inputs = ["-i", "X=y.tns", "-i", "B=random", "-i", "C=random", "--dim", "r=2", "-f", "X=csf", "-o", "A=-"];
+        place.prints(&[&["run", text, "-q", "--deterministic", "--ranks", ranks], &inputs[..], more].concat())
+    };
+    for more in [&[][..], &["--distribute", "X:2x1x4"]] {
+        let one = digits("1", more);
+        assert!(["2", "3", "7"].into_iter().all(|ranks| digits(ranks, more) == one));
+    }
+    let too_many = ["run", text, "--deterministic", "--ranks", "9", "--distribute", "X:2x1x4"];
+    let said = place.fails(&[&too_many[..], &inputs[..]].concat(), 2);
+    assert_has(&said, &["computes 8 parts", "each of 9 ranks", "at most 8 ranks"]);
     let refuses =
         |distribute| place.refuses(&[&["run", text, "--ranks", "4", "--distribute", distribute], &inputs[..]].concat());
     assert_has(&refuses("X:2x2"), &["a grid over 2 modes of a tensor that has 3", "1 where it is not cut"]);
@@ -249,7 +262,7 @@ fn processes_that_mpi_has_started_are_refused() {
     for (arguments, expected) in [
         (&["run", "y(i) = A(i,j)", "-i", "A=x.tns", "-o", "y=y.tns"][..], "was built without MPI"),
         (&["cp", "x.tns", "--rank", "2"], "was built without MPI"),
-        (&["convert", "x.tns", "y.tns"], "which only `spc run` and `spc cp` are for"),
+        (&["convert", "x.tns", "y.tns"], "which only `spc run`, `spc cp` and `spc tucker` are for"),
     ] {
         for name in ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"] {
             let output = place.command(arguments).env(name, "4").output().unwrap();

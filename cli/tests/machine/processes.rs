@@ -128,6 +128,31 @@ fn processes_give_what_threads_give() -> Result<(), Skip> {
     Ok(())
 }
 
+/// With `--deterministic` the bits are those of one rank, on any number of processes.
+fn processes_give_the_same_bits() -> Result<(), Skip> {
+    let together = Together::new()?;
+    let read = |name: &str| std::fs::read(together.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    for (kernel, placements) in KERNELS {
+        let result = kernel.trim_start_matches('\'').split(['(', ' ']).next().expect("it has a result");
+        let arguments = format!("{kernel} --deterministic --distribute {}", placements[0]);
+        let shell = format!("exec \"$0\" run --quiet {arguments} --ranks 1 -o {result}=one.tns");
+        let one = together.command("sh").args(["-c", &shell, env!("CARGO_BIN_EXE_spc")]).output();
+        assert!(one.expect("it starts").status.success(), "{arguments}");
+        for ranks in [2, 3] {
+            together.json(ranks, &format!("{arguments} -o {result}=several.tns"));
+            assert!(read("one.tns") == read("several.tns"), "{ranks} processes: {arguments}: other bits");
+        }
+    }
+    let factors = |ranks| {
+        let cp = format!("exec \"$0\" cp x.tns --rank 3 --iterations 3 --deterministic --quiet -o model{ranks}.npz");
+        let output = together.processes(ranks, &cp);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        read(&format!("model{ranks}.npz"))
+    };
+    assert!(factors(2) == factors(3));
+    Ok(())
+}
+
 /// Least squares on processes find what one process finds, but for rounding.
 fn processes_decompose_together() -> Result<(), Skip> {
     let together = Together::new()?;
@@ -143,6 +168,18 @@ fn processes_decompose_together() -> Result<(), Skip> {
         assert!((fit(&json) - fit(&one)).abs() < 1e-9, "{ranks} processes: {json}");
         assert!(together.path("model").exists());
     }
+    let arguments = "x.tns --ranks 2,3,2 --iterations 3 --tolerance 0 --json";
+    let one: serde_json::Value =
+        serde_json::from_str(&together.alone(&["tucker"].into_iter().chain(arguments.split(' ')).collect::<Vec<_>>()))
+            .expect("it is JSON");
+    let output = together.processes(3, &format!("exec \"$0\" tucker {arguments} -o core --quiet"));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one document");
+    let last = |json: &serde_json::Value| json["fit"][2].as_f64().unwrap_or_else(|| panic!("no fit in {json}"));
+    assert!((last(&json) - last(&one)).abs() < 1e-9, "{json}");
+    assert!(together.path("core").exists());
+    let said = together.fails(2, "exec \"$0\" tucker x.tns --ranks 2 --checkpoint c", 2);
+    assert_has(&said, "`--checkpoint` is for one rank");
     let said = together.fails(2, "exec \"$0\" cp x.tns --rank 3 --checkpoint c", 2);
     assert_has(&said, "`--checkpoint` is for one rank");
     let said = together.fails(2, "exec \"$0\" cp x.tns --rank 3,4", 2);
@@ -205,7 +242,7 @@ fn what_one_process_has_is_refused() -> Result<(), Skip> {
     for (line, expected) in [
         (format!("run {spmv} -i A=-"), "comes from the standard input"),
         (format!("run {spmv} -i A=a.tns --ranks 3"), "`--ranks 3` for 2 processes"),
-        (format!("run {spmv} -i A=a.tns --repeat 3"), "`--repeat` is for one process"),
+        (format!("run {spmv} -i A=a.tns --repeat 3"), "`--repeat` is not for ranks"),
         ("tucker x.tns --ranks 2,2,2".to_owned(), "which only `spc run` and `spc cp` are for"),
     ] {
         let said = together.fails(2, &format!("exec \"$0\" {line}"), 2);
@@ -216,6 +253,7 @@ fn what_one_process_has_is_refused() -> Result<(), Skip> {
 
 spc_tests::tests! {
     processes_give_what_threads_give,
+    processes_give_the_same_bits,
     processes_decompose_together,
     ranks_may_have_nothing,
     faults_are_said_once_and_nothing_hangs,

@@ -108,7 +108,7 @@ pub use ktensor::{KTensor, Norm, Score};
 pub use observe::{Fitted, Iteration, Model, Observer, Step, Stopped};
 pub use power::{PowerOptions, power};
 pub use start::Start;
-pub use tucker::{TuckerMethod, TuckerOptions, tucker};
+pub use tucker::{TuckerMethod, TuckerOptions, tucker, tucker_on};
 pub use tucker_tensor::TuckerTensor;
 
 use crate::tensor::{Dense, Tensor};

@@ -1,5 +1,7 @@
 //! What a method says after each iteration, and what it gives at the end.
 
+use super::DecomposeError;
+use crate::distribute::Communicator;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -38,6 +40,27 @@ pub trait Model<M>: std::fmt::Debug {
 /// Is told of each iteration: shows progress, writes a checkpoint, or ends the run by [`ControlFlow::Break`], which then gives the
 /// best model so far.
 pub type Observer<'a, M> = &'a mut dyn FnMut(&Step<'_, M>) -> ControlFlow<()>;
+
+/// Runs on one of many ranks what tells an observer: what one rank ends, all end.
+pub(super) fn together<M, R>(
+    ranks: &dyn Communicator,
+    observe: &mut dyn FnMut(&Iteration) -> ControlFlow<()>,
+    run: impl FnOnce(Observer<'_, M>) -> Result<R, DecomposeError>,
+) -> Result<R, DecomposeError> {
+    let mut failed = None;
+    let ended = run(&mut |step| {
+        let own = u8::from(observe(step.iteration).is_break());
+        match ranks.gather_all(&[own]) {
+            Ok(all) if all.iter().all(|said| said == &[0]) => ControlFlow::Continue(()),
+            Ok(_) => ControlFlow::Break(()),
+            Err(error) => {
+                failed = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    })?;
+    failed.map_or(Ok(ended), |error| Err(error.into()))
+}
 
 /// Why a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

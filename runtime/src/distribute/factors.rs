@@ -268,10 +268,7 @@ mod tests {
     }
 
     fn index(entries: &Coordinates<f64>, entry: usize, mode: usize) -> usize {
-        match &entries.indices[mode] {
-            Indices::U32(indices) => indices[entry] as usize,
-            Indices::U64(indices) => indices[entry] as usize,
-        }
+        entries.indices[mode].at(entry) as usize
     }
 
     /// Sums of slices, and rows of one number each.

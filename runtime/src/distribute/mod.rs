@@ -41,6 +41,7 @@ mod factors;
 mod listed;
 #[cfg(feature = "mpi")]
 mod mpi;
+mod parts;
 mod placement;
 mod plan;
 mod problem;
@@ -48,17 +49,22 @@ mod run;
 mod stored;
 #[cfg(test)]
 mod tests;
+mod threads;
 
-pub use communicator::{CommunicationError, Communicator, ThreadRank, Traffic, on_threads};
+pub use communicator::{CommunicationError, Communicator, Traffic};
 #[cfg(feature = "decompose")]
 pub(crate) use factors::Factors;
 #[cfg(feature = "mpi")]
 pub use mpi::MpiRank;
+pub use parts::{PARTS, in_parts};
 pub use placement::Placement;
+#[cfg(feature = "decompose")]
+pub(crate) use placement::ranges;
 pub use plan::{Counts, Machine, Plan, Summary};
 pub use problem::Problem;
 pub use run::Part;
 pub use spc_compiler::schedule::Renumbered;
+pub use threads::{ThreadRank, on_threads};
 
 use crate::execute::ProgramError;
 use crate::tensor::PackError;

@@ -60,6 +60,14 @@ impl Placement {
         Ok(placed(kernel)?.map(placement))
     }
 
+    /// As many cells as a grid has.
+    pub fn cells(&self) -> Option<usize> {
+        match self {
+            Placement::Grid { parts, .. } => parts.iter().try_fold(1usize, |cells, &parts| cells.checked_mul(parts)),
+            _ => None,
+        }
+    }
+
     /// A placement as it is written: `X` for as many entries of `X` on each rank, `X:4x2x1` for a grid over its modes, `i` for the range of
     /// an index.
     ///
@@ -92,7 +100,7 @@ pub(super) fn shares(entries: usize, ranks: usize) -> Vec<u32> {
 }
 
 /// Where a part of a whole begins, of so many that are as equal as can be.
-fn cut(whole: usize, parts: usize, part: usize) -> usize {
+pub(super) fn cut(whole: usize, parts: usize, part: usize) -> usize {
     (whole as u128 * part as u128 / parts as u128) as usize
 }
 
@@ -120,7 +128,7 @@ fn part_of_each(weights: &[u32], parts: usize) -> Vec<u32> {
 }
 
 /// Ranges of coordinates that are about equal in weight, and where nothing has weight, in length.
-pub(super) fn ranges(weights: &[u32], parts: usize) -> Vec<Range<usize>> {
+pub(crate) fn ranges(weights: &[u32], parts: usize) -> Vec<Range<usize>> {
     let total: u64 = weights.iter().map(|&weight| u64::from(weight)).sum();
     if total == 0 {
         return (0..parts).map(|part| cut(weights.len(), parts, part)..cut(weights.len(), parts, part + 1)).collect();

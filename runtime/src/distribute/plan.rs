@@ -202,11 +202,9 @@ impl Plan {
             }
             Placement::Shares { tensor } | Placement::Grid { tensor, .. } => {
                 let listed = problem.listed(tensor);
+                check_grid(placement, listed, ranks)?;
                 let rank_of = match placement {
-                    Placement::Grid { parts, .. } => {
-                        check_grid(parts, listed, ranks)?;
-                        grid(listed, parts)
-                    }
+                    Placement::Grid { parts, .. } => grid(listed, parts),
                     _ => shares(listed.len(), ranks),
                 };
                 let place = problem.place(tensor);
@@ -414,14 +412,14 @@ impl fmt::Display for Plan {
     }
 }
 
-fn check_grid(parts: &[usize], listed: &Listed, ranks: usize) -> Result<(), DistributeError> {
+fn check_grid(placement: &Placement, listed: &Listed, ranks: usize) -> Result<(), DistributeError> {
+    let Placement::Grid { parts, .. } = placement else { return Ok(()) };
     let refuse = |what: String, help: &str| Err(DistributeError::Refused { what, help: help.to_owned() });
     if parts.len() != listed.shape.len() {
         let what = format!("a grid over {} modes of a tensor that has {}", parts.len(), listed.shape.len());
         return refuse(what, "say the parts of each mode, 1 where it is not cut");
     }
-    let cells = parts.iter().try_fold(1usize, |cells, &parts| cells.checked_mul(parts));
-    if cells != Some(ranks) {
+    if placement.cells() != Some(ranks) {
         return refuse(
             format!("a grid of other than {ranks} cells"),
             "each rank has one cell: the parts multiply to the ranks",

@@ -231,3 +231,55 @@ fn what_can_not_be_distributed_says_why() {
     let error = problem.plans(2, Machine::default()).unwrap_err().to_string();
     assert!(error.contains("`square` can't be distributed"), "{error}");
 }
+
+/// In parts, any number of ranks gives the same bits, whatever is shared out; as many shares as there are ranks do not.
+#[test]
+fn parts_give_the_same_bits() {
+    let noise = |shape: &[usize], entries, seed| Operand::from(generate::uniform(shape, entries, seed).unwrap());
+    let options =
+        ProgramOptions { backend: Some(Backend::Interpreter), deterministic: true, ..ProgramOptions::default() };
+    let x = || ("X", noise(&[20, 15, 25], 900, 4));
+    let a = || ("A", noise(&[40, 30], 300, 1));
+    let thirds = |shape: &[usize]| {
+        let Operand::Tensor(mut table) = table(shape) else { panic!("a tensor") };
+        table.values_mut::<f64>().unwrap().iter_mut().for_each(|value| *value = (*value + 1.7) / 3.0);
+        Operand::from(table)
+    };
+    let tables = || [("B", thirds(&[15, 4])), ("C", thirds(&[25, 4]))];
+    let mttkrp = "fn mttkrp(X: csf, B: dense, C: dense) -> A: dense { A(i, r) = X(i, j, k) * B(j, r) * C(k, r); }";
+    let mut differ = 0;
+    for (text, inputs) in [
+        (mttkrp, [vec![x()], tables().into()].concat()),
+        (&mttkrp.replace("csf", "alto"), [vec![x()], tables().into()].concat()),
+        ("fn total(X: coo order 3) -> s: f64 { s = X(i, j, k); }", vec![x()]),
+        ("fn spmv(A: csc, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }", vec![a(), ("x", thirds(&[30]))]),
+        (
+            "fn spgemm(A: csr, B: csr) -> C: csr { C(i, l) = A(i, k) * B(k, l); }",
+            vec![a(), ("B", noise(&[30, 25], 200, 2))],
+        ),
+    ] {
+        let kernel = kernel(text);
+        let inputs = inputs.iter().map(|(name, operand)| ((*name).to_owned(), operand.clone())).collect();
+        let problem = Problem::new(&kernel, inputs, &[], &options).unwrap();
+        let bits = |results: Vec<Option<Vec<(String, AnyTensor)>>>| {
+            let (_, tensor) = results.into_iter().flatten().next().unwrap().remove(0);
+            tensor.values().as_bytes().to_vec()
+        };
+        for plan in problem.plans(12, Machine::default()).unwrap() {
+            let part = |own: &ThreadRank| problem.run(&plan, own).and_then(|part| problem.gather(&plan, part, own));
+            let on = |ranks| bits(on_threads(ranks, None, |own| in_parts(12, own, part)).unwrap().concat());
+            let one = on(1);
+            for ranks in [2, 3, 4, 7, 12] {
+                assert_eq!(on(ranks), one, "{text} {plan}, {ranks} ranks");
+            }
+        }
+        let shares = |ranks| {
+            let plan = problem.plans(ranks, Machine::default()).unwrap();
+            let plan = plan.into_iter().find(|plan| matches!(plan.placement(), Placement::Shares { .. })).unwrap();
+            let run = |own: &ThreadRank| problem.run(&plan, own).and_then(|part| problem.gather(&plan, part, own));
+            bits(on_threads(ranks, None, run).unwrap())
+        };
+        differ += usize::from(shares(2) != shares(3));
+    }
+    assert!(differ > 0, "sums of these values do not depend on their order");
+}

@@ -19,7 +19,7 @@ use super::{ReadError, ReadErrorKind};
 use crate::memory;
 use crate::progress::{Unit, Work};
 use crate::tensor::values::with_values;
-use crate::tensor::{AnyTensor, Buffer, Coordinates, Indices, OutOfMemory, Values};
+use crate::tensor::{AnyTensor, Buffer, Coordinates, OutOfMemory, Values};
 use crate::with_element;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -251,11 +251,7 @@ fn scatter(entries: &Listed<'_>) -> io::Result<Buffer<u8>> {
     let mut taken: Buffer<u8> = Buffer::try_zeroed(count.div_ceil(8)).map_err(|_| too_large())?;
     for entry in 0..entries.values.count() {
         let position = entries.indices.iter().zip(entries.shape).fold(0, |position, (mode, &extent)| {
-            let index = match mode {
-                Indices::U32(indices) => indices[entry] as usize,
-                Indices::U64(indices) => indices[entry] as usize, // below the extent, as `check` found
-            };
-            position * extent + index
+            position * extent + mode.at(entry) as usize // below the extent, as `check` found
         });
         let bit = 1 << (position % 8);
         if taken[position / 8] & bit != 0 {

@@ -10,6 +10,22 @@ pub enum Indices {
 }
 
 impl Indices {
+    /// That of an entry.
+    pub(crate) fn at(&self, entry: usize) -> u64 {
+        match self {
+            Indices::U32(indices) => indices[entry].into(),
+            Indices::U64(indices) => indices[entry],
+        }
+    }
+
+    /// Those of some entries.
+    pub(crate) fn chosen(&self, entries: &[usize]) -> Self {
+        match self {
+            Indices::U32(indices) => Indices::U32(entries.iter().map(|&entry| indices[entry]).collect()),
+            Indices::U64(indices) => Indices::U64(entries.iter().map(|&entry| indices[entry]).collect()),
+        }
+    }
+
     /// The vector of those that are 32 bits wide.
     pub(crate) fn into_u32(self) -> Option<Vec<u32>> {
         match self {

@@ -218,10 +218,7 @@ mod tests {
         assert_eq!(size("cfb").units(), 2 * f + 2 * n + whole + 1);
         // Each slice has the width of its longest fiber.
         let (mut lengths, mut widths) = (BTreeMap::new(), BTreeMap::new());
-        let index = |mode: usize, entry: usize| match &entries.indices[mode] {
-            Indices::U32(indices) => indices[entry] as usize,
-            Indices::U64(indices) => indices[entry] as usize,
-        };
+        let index = |mode: usize, entry: usize| entries.indices[mode].at(entry);
         (0..n).for_each(|entry| *lengths.entry((index(0, entry), index(1, entry))).or_insert(0) += 1);
         for ((slice, _), length) in &lengths {
             let (fibers, width, entries) = widths.entry(*slice).or_insert((0, 0, 0));

@@ -6,6 +6,7 @@
 use super::CpOptions;
 use super::sweep::{Problem, Schedule, Sweep, fit, norm};
 use super::weighted;
+use crate::decompose::observe::together;
 use crate::decompose::start::Signs;
 use crate::decompose::{DecomposeError, Fitted, Iteration, KTensor, Observer, algebra};
 use crate::distribute::Communicator;
@@ -41,20 +42,7 @@ pub(super) fn run_on(
     let size = norm(&problem.entries.values)?;
     let start = problem.start(x, Signs::Any)?;
     let (sweep, schedule) = problem.begin_on(&start, ranks)?;
-    let mut failed = None;
-    let fitted = sweeps(sweep, schedule, size, own, &mut |step| {
-        // What one rank ends, all end.
-        let own = u8::from(observe(step.iteration).is_break());
-        match ranks.gather_all(&[own]) {
-            Ok(all) if all.iter().all(|said| said == &[0]) => ControlFlow::Continue(()),
-            Ok(_) => ControlFlow::Break(()),
-            Err(error) => {
-                failed = Some(error);
-                ControlFlow::Break(())
-            }
-        }
-    })?;
-    failed.map_or(Ok(fitted), |error| Err(error.into()))
+    together(ranks, observe, |observe| sweeps(sweep, schedule, size, own, observe))
 }
 
 pub(super) fn run(

@@ -369,14 +369,7 @@ pub(super) fn tree(
 impl<T> Coordinates<T> {
     /// The index of an entry in each mode.
     pub(super) fn index(&self, entry: usize) -> Vec<usize> {
-        self.indices.iter().map(|mode| coordinate(mode, entry) as usize).collect()
-    }
-}
-
-fn coordinate(indices: &Indices, entry: usize) -> u64 {
-    match indices {
-        Indices::U32(indices) => indices[entry].into(),
-        Indices::U64(indices) => indices[entry],
+        self.indices.iter().map(|mode| mode.at(entry) as usize).collect()
     }
 }
 
@@ -391,7 +384,7 @@ fn distinct(indices: &[Indices], entries: usize, modes: Modes) -> f64 {
         for entry in block * BLOCK..((block + 1) * BLOCK).min(entries) {
             let mut hash = 0u64;
             for column in &columns {
-                hash = (hash ^ coordinate(column, entry)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+                hash = (hash ^ column.at(entry)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
                 hash ^= hash >> 29;
             }
             hash = hash.wrapping_mul(0xBF58_476D_1CE4_E5B9);

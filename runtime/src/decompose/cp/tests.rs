@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::decompose::{Factor, Fitted, Stopped};
-use crate::distribute::{Communicator, ThreadRank, on_threads};
+use crate::distribute::{Communicator, PARTS, ThreadRank, in_parts, on_threads};
 use crate::execute::Backend;
 use crate::io;
 use crate::tensor::{Alto, Coordinates, Csf, Duplicates, Hicoo, Indices, StorageFormat, Tensor, pack};
@@ -80,6 +80,24 @@ fn ranks_do_what_one_does() {
             };
             assert!(on.iter().all(|other| bits(other) == bits(&first)));
         }
+    }
+}
+
+/// In parts, models of any number of ranks have the same bits.
+#[test]
+fn parts_decompose_to_the_same_bits() {
+    let x = planted(&sines(&[7, 5, 6], 3), |place| place % 3 != 1);
+    let mut options = options(&x, 3, 4);
+    options.engine.deterministic = true;
+    let own = AlsOptions::default();
+    let part = |part: &ThreadRank| cp_on(&x, &own, &options, part, &mut |_| ControlFlow::Continue(()));
+    let on = |ranks| {
+        let fitted = on_threads(ranks, None, |own| in_parts(PARTS, own, part)).unwrap().swap_remove(0).swap_remove(0);
+        fitted.model.factors().iter().map(|factor| factor.values().to_vec()).collect::<Vec<Vec<f64>>>()
+    };
+    let one = on(1);
+    for ranks in [2, 3, 7, PARTS] {
+        assert_eq!(on(ranks), one, "{ranks} ranks");
     }
 }
 

@@ -13,8 +13,11 @@ mod tree;
 pub(super) use run::singular_vectors;
 
 use super::entries::checked;
-use super::{DecomposeError, Engine, Factor, Fitted, Observer, TuckerTensor};
+use super::observe::together;
+use super::{DecomposeError, Engine, Factor, Fitted, Iteration, Observer, TuckerTensor};
+use crate::distribute::Communicator;
 use crate::tensor::{AnyTensor, ElementType};
+use std::ops::ControlFlow;
 
 /// A method for a Tucker decomposition. The first two are as good as the best one but for a factor of the root of the order, at most
 /// (De Lathauwer, De Moor and Vandewalle, A Multilinear Singular Value Decomposition, 2000; Vannieuwenhoven, Vandebril and Meerbergen, A New
@@ -108,13 +111,38 @@ pub fn tucker(
     options: &TuckerOptions,
     observe: Observer<'_, TuckerTensor>,
 ) -> Result<Fitted<TuckerTensor>, DecomposeError> {
+    check(x, options)?;
+    run::run(x, method, options, None, observe)
+}
+
+/// The same on many ranks, all of which call it with the same tensor and options. For each mode, a rank has some slices of the tensor, about as
+/// many entries as any other; every rank has all factors. Products with the factors need nothing of others; the leading vectors are found
+/// together. Every rank gets the model, which differs from that of [`tucker`] by rounding.
+///
+/// `observe` is told of each iteration, on every rank; what it ends on one, all end.
+///
+/// # Errors
+/// As [`tucker`], and when another rank has stopped.
+pub fn tucker_on(
+    x: &AnyTensor,
+    method: TuckerMethod,
+    options: &TuckerOptions,
+    ranks: &dyn Communicator,
+    observe: &mut dyn FnMut(&Iteration) -> ControlFlow<()>,
+) -> Result<Fitted<TuckerTensor>, DecomposeError> {
+    check(x, options)?;
+    together(ranks, observe, |observe| run::run(x, method, options, Some(ranks), observe))
+}
+
+/// Refuses what is no tensor to decompose, and options that make no sense.
+fn check(x: &AnyTensor, options: &TuckerOptions) -> Result<(), DecomposeError> {
     checked(x, 3, 8)?;
     check_ranks(x.shape(), &options.ranks)?;
     if options.tolerance.is_nan() || options.tolerance < 0.0 {
         let message = format!("the tolerance is {}, and has to be 0 or more", options.tolerance);
         return Err(DecomposeError::Option(message));
     }
-    run::run(x, method, options, observe)
+    Ok(())
 }
 
 fn check_ranks(shape: &[usize], ranks: &[usize]) -> Result<(), DecomposeError> {

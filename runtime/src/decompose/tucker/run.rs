@@ -5,17 +5,20 @@ use super::super::engine::Clock;
 use super::super::entries::{Scaled, scaled};
 use super::super::kernels::{Kernels, Source};
 use super::super::{Fitted, Iteration, Model, Observer, Step, Stopped, TuckerTensor, algebra};
-use super::subspace::{Form, Search, WHOLE, completed};
+use super::subspace::{Form, Search, WHOLE, completed, sum};
 use super::tree::{Tree, rooted};
 use super::{DecomposeError, Factor, TuckerMethod, TuckerOptions};
-use crate::tensor::{AnyTensor, ElementType, LevelArrays};
+use crate::distribute::{Communicator, ranges};
+use crate::tensor::{AnyTensor, Coordinates, ElementType, LevelArrays};
 use spc_compiler::format::{Format, LevelFormat};
 use std::time::{Duration, Instant};
 
+/// On one rank, or on one of many, each of which has the tensor.
 pub(super) fn run(
     x: &AnyTensor,
     method: TuckerMethod,
     options: &TuckerOptions,
+    ranks: Option<&dyn Communicator>,
     observe: Observer<'_, TuckerTensor>,
 ) -> Result<Fitted<TuckerTensor>, DecomposeError> {
     let begin = Instant::now();
@@ -23,11 +26,12 @@ pub(super) fn run(
     let starts =
         options.start.as_deref().map(|start| orthonormal_start(start, x.shape(), &options.ranks)).transpose()?;
     let entries = scaled(x)?;
-    let (ranks, order) = (options.ranks.clone(), x.order());
+    let order = x.order();
     let method_run = Run {
         entries,
         element,
-        ranks,
+        ranks: options.ranks.clone(),
+        others: ranks,
         kernels: Kernels::new(&options.engine),
         clock: Clock::default(),
         seed: options.seed,
@@ -76,10 +80,32 @@ struct Basis {
     operand: AnyTensor,
 }
 
+/// The slices of a tree's root that have entries.
+struct Slices {
+    /// Those of this rank, whose tree it is.
+    own: Vec<usize>,
+    /// Those of all ranks, in their order.
+    all: Vec<usize>,
+}
+
+impl Slices {
+    fn of(tree: &Tree, ranks: Option<&dyn Communicator>) -> Result<Self, DecomposeError> {
+        let own = tree.slices();
+        let Some(ranks) = ranks else { return Ok(Self { all: own.clone(), own }) };
+        let message: Vec<u64> = own.iter().map(|&slice| slice as u64).collect();
+        let slice = |bytes: &[u8]| bytemuck::pod_read_unaligned::<u64>(bytes) as usize;
+        let all = ranks.gather_all(bytemuck::cast_slice(&message))?;
+        Ok(Self { own, all: all.iter().flat_map(|message| message.chunks_exact(8).map(slice)).collect() })
+    }
+}
+
 struct Run<'e> {
     entries: Scaled,
     element: ElementType,
+    /// The extents of the core.
     ranks: Vec<usize>,
+    /// All ranks, where the work is shared: each has the subtrees of some slices of a tree's root, and every rank has all factors.
+    others: Option<&'e dyn Communicator>,
     kernels: Kernels<'e>,
     clock: Clock,
     seed: u64,
@@ -91,8 +117,13 @@ impl Run<'_> {
         &self.entries.entries.shape
     }
 
+    /// The tensor as a tree; where there are other ranks, some slices of its root.
     fn tree(&self, modes: Vec<usize>) -> Result<Tree, DecomposeError> {
-        Tree::new(&self.entries.entries, modes, self.element)
+        let entries = &self.entries.entries;
+        match self.others {
+            None => Tree::new(entries, modes, self.element),
+            Some(ranks) => Tree::new(&slices_of(entries, modes[0], ranks.rank(), ranks.size()), modes, self.element),
+        }
     }
 
     /// The other modes by their extents, and this one last: its fibers are the leaves.
@@ -123,31 +154,32 @@ impl Run<'_> {
         Ok(basis.ok_or(DecomposeError::Algebra("there is no factor yet"))?.operand.clone())
     }
 
-    /// Takes the leading vectors of an unfolding for the factor of a mode; rows of the unfolding are those of the coordinates.
+    /// Takes the leading vectors of an unfolding for the factor of a mode. Its rows are those of some slices, of all if these are not given.
     fn lead(
         &mut self,
         mode: usize,
         tensor: &AnyTensor,
         form: Form,
-        coordinates: Option<&[usize]>,
+        slices: Option<&Slices>,
     ) -> Result<(), DecomposeError> {
         let (extent, rank) = (self.shape()[mode], self.ranks[mode]);
-        let everywhere: Vec<usize>;
-        let coordinates = match coordinates {
-            Some(coordinates) => coordinates,
+        let everywhere: Slices;
+        let slices = match slices {
+            Some(slices) => slices,
             None => {
-                everywhere = (0..extent).collect();
+                everywhere = Slices { own: (0..extent).collect(), all: (0..extent).collect() };
                 &everywhere
             }
         };
         let start: Option<Vec<f64>> = self.factors[mode].as_ref().map(|basis| {
             let row = |&row: &usize| basis.matrix[row * rank..(row + 1) * rank].iter().copied();
-            coordinates.iter().flat_map(row).collect()
+            slices.own.iter().flat_map(row).collect()
         });
         let seed = self.seed.wrapping_add(mode as u64);
-        let mut search = Search { kernels: &mut self.kernels, clock: &self.clock, seed, whole: WHOLE };
+        let mut search =
+            Search { kernels: &mut self.kernels, clock: &self.clock, seed, whole: WHOLE, ranks: self.others };
         let vectors = search.leading(tensor, form, rank, start.as_deref())?;
-        let matrix = completed(&vectors, coordinates, extent, rank, self.seed, mode)?;
+        let matrix = completed(&vectors, &slices.all, extent, rank, self.seed, mode)?;
         self.set_factor(mode, matrix)
     }
 
@@ -170,7 +202,7 @@ impl Run<'_> {
     fn core(&mut self, tree: &Tree) -> Result<Core, DecomposeError> {
         let factor = self.operand(tree.modes[0])?;
         let core = tree.core(&factor, &self.ranks, &mut self.kernels, &self.clock)?;
-        let numbers = numbers(&core);
+        let numbers = sum(self.others, numbers(&core))?;
         let square = numbers.chunks(1024).map(|part| part.iter().map(|value| value * value).sum::<f64>()).sum::<f64>();
         let norm = self.entries.norm;
         let fit = 1.0 - (norm * norm - square).max(0.0).sqrt() / norm;
@@ -216,11 +248,17 @@ impl Run<'_> {
         self.once(core, prepared, iteration, observe)
     }
 
+    /// The form in which the product of all but the root is worked on. Where ranks have some of its rows, sums over rows are over ranks, too.
+    fn form_of_root(&self, rows: usize, columns: usize) -> Form {
+        if self.others.is_some() { Form::Columns } else { Form::of_matrix(rows, columns) }
+    }
+
     /// Takes the leading vectors of the tensor times all factors but that of the root.
     fn lead_root(&mut self, tree: &Tree) -> Result<(), DecomposeError> {
         let rows = tree.rows();
-        let form = Form::of_matrix(rows.shape()[0], rows.shape()[1]);
-        self.lead(tree.modes[0], &rows, form, Some(&tree.slices()))
+        let form = self.form_of_root(rows.shape()[0], rows.shape()[1]);
+        let slices = Slices::of(tree, self.others)?;
+        self.lead(tree.modes[0], &rows, form, Some(&slices))
     }
 
     fn hooi(
@@ -354,6 +392,22 @@ impl Run<'_> {
     }
 }
 
+/// The entries in this rank's share of the slices of a mode: ranges of them, of about equal numbers of entries.
+fn slices_of(entries: &Coordinates<f64>, mode: usize, rank: usize, ranks: usize) -> Coordinates<f64> {
+    let coordinates = &entries.indices[mode];
+    let mut weights = vec![0u32; entries.shape[mode]];
+    (0..entries.values.len()).for_each(|entry| weights[coordinates.at(entry) as usize] += 1);
+    let own = ranges(&weights, ranks).swap_remove(rank);
+    let chosen: Vec<usize> =
+        (0..entries.values.len()).filter(|&entry| own.contains(&(coordinates.at(entry) as usize))).collect();
+    Coordinates {
+        shape: entries.shape.clone(),
+        shape_is_stated: true,
+        indices: entries.indices.iter().map(|column| column.chosen(&chosen)).collect(),
+        values: chosen.iter().map(|&entry| entries.values[entry]).collect(),
+    }
+}
+
 /// The leading left singular vectors of the unfolding of a tensor along a mode: a matrix of its extent × `count`, or as many as there are,
 /// row after row.
 pub(in super::super) fn singular_vectors(
@@ -367,7 +421,7 @@ pub(in super::super) fn singular_vectors(
     let mut modes = rooted(&entries.entries.shape, mode);
     modes.rotate_left(1);
     let tree = Tree::new(&entries.entries, modes, element)?;
-    Search { kernels, clock, seed, whole: WHOLE }.leading(tree.fibers(), Form::Fibers, count, None)
+    Search { kernels, clock, seed, whole: WHOLE, ranks: None }.leading(tree.fibers(), Form::Fibers, count, None)
 }
 
 /// The core as a tree makes it, and what it says of the fit.
@@ -450,8 +504,9 @@ impl Trees {
             sources.extend(tree.sources(&run.ranks, first..order));
             let rows = tree.nodes(0);
             let columns: usize = tree.modes[1..].iter().map(|&mode| run.ranks[mode]).product();
-            let form = Form::of_matrix(rows, columns);
-            sources.extend(form.sources(run.element, rows.min(columns), run.ranks[mode].min(rows.min(columns))));
+            let form = run.form_of_root(rows, columns);
+            let side = if form == Form::Rows { rows } else { columns };
+            sources.extend(form.sources(run.element, side, run.ranks[mode].min(side)));
         }
         sources
     }

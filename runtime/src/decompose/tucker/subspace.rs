@@ -10,6 +10,7 @@ use super::super::elements::{dense, numbers};
 use super::super::engine::Clock;
 use super::super::kernels::{Kernels, Source};
 use super::super::uniform::uniform;
+use crate::distribute::Communicator;
 use crate::tensor::{AnyTensor, ElementType};
 
 /// Columns that are iterated with besides those asked for: they make these converge faster.
@@ -135,6 +136,8 @@ pub(super) struct Search<'a, 'e> {
     pub seed: u64,
     /// The most rows of A that is formed of a dense matrix, [`WHOLE`].
     pub whole: usize,
+    /// The other ranks, which have other columns of M; of M in the form [`Form::Columns`], other rows.
+    pub ranks: Option<&'a dyn Communicator>,
 }
 
 impl Search<'_, '_> {
@@ -155,13 +158,14 @@ impl Search<'_, '_> {
         // The other side's vectors, times M.
         let rows = tensor.shape()[0];
         let element = tensor.element();
+        let ranks = self.ranks;
         let start = match start {
             Some(start) if !form.is_formed(side, count + MORE, self.whole) => {
                 let columns = start.len() / rows.max(1);
                 let kernel = self.kernels.get(&Form::Rows.forth(element.name()))?;
                 let start = dense(&[rows, columns], start, element)?;
                 let begun: AnyTensor = self.clock.kernel(|| kernel.call(&[tensor, &start]))?.single()?;
-                Some(numbers(&begun))
+                Some(sum(ranks, numbers(&begun))?)
             }
             _ => None,
         };
@@ -169,7 +173,8 @@ impl Search<'_, '_> {
         let kernel = self.kernels.get(&form.forth(element.name()))?;
         let vectors = dense(&[side, count], &vectors, element)?;
         let lifted: AnyTensor = self.clock.kernel(|| kernel.call(&[tensor, &vectors]))?.single()?;
-        Ok(algebra::orthonormal(&numbers(&lifted), rows, count))
+        let lifted = joined(ranks, numbers(&lifted))?;
+        Ok(algebra::orthonormal(&lifted, lifted.len() / count.max(1), count))
     }
 
     fn eigenvectors(
@@ -180,12 +185,13 @@ impl Search<'_, '_> {
         start: Option<Vec<f64>>,
     ) -> Result<Vec<f64>, DecomposeError> {
         let side = form.side(tensor);
-        let (element, clock) = (tensor.element(), self.clock);
+        let (element, clock, ranks) = (tensor.element(), self.clock, self.ranks);
         let width = count + MORE;
         if form.is_formed(side, width, self.whole) {
             let kernel = self.kernels.get(&form.square(element.name()))?;
             let square: AnyTensor = clock.kernel(|| kernel.call(&[tensor]))?.single()?;
-            let Eigen { vectors, .. } = algebra::symmetric_eigen(&numbers(&square), side)?;
+            let square = sum(ranks, numbers(&square))?;
+            let Eigen { vectors, .. } = algebra::symmetric_eigen(&square, side)?;
             return Ok((0..side * count).map(|place| vectors[place / count * side + place % count]).collect());
         }
         let mut block: Vec<f64> = Vec::with_capacity(side * width);
@@ -204,11 +210,32 @@ impl Search<'_, '_> {
             let block = dense(&[side, block.len() / side], block, element)?;
             let between: AnyTensor = clock.kernel(|| forth.call(&[tensor, &block]))?.single()?;
             let image: AnyTensor = clock.kernel(|| back.call(&[tensor, &between]))?.single()?;
-            Ok(numbers(&image))
+            sum(ranks, numbers(&image))
         };
         let tolerance = if element == ElementType::F32 { 3e-6 } else { 1e-11 };
         krylov(product, side, count, block, tolerance)
     }
+}
+
+/// The sum of what ranks have, in their order: the same on each.
+pub(super) fn sum(ranks: Option<&dyn Communicator>, own: Vec<f64>) -> Result<Vec<f64>, DecomposeError> {
+    let Some(ranks) = ranks else { return Ok(own) };
+    let mut total = vec![0.0; own.len()];
+    for message in ranks.gather_all(bytemuck::cast_slice(&own))? {
+        total.iter_mut().zip(of_bytes(&message)).for_each(|(total, number)| *total += number);
+    }
+    Ok(total)
+}
+
+/// What ranks have, one after the other.
+pub(super) fn joined(ranks: Option<&dyn Communicator>, own: Vec<f64>) -> Result<Vec<f64>, DecomposeError> {
+    let Some(ranks) = ranks else { return Ok(own) };
+    let all = ranks.gather_all(bytemuck::cast_slice(&own))?;
+    Ok(all.iter().flat_map(|message| of_bytes(message)).collect())
+}
+
+fn of_bytes(bytes: &[u8]) -> impl Iterator<Item = f64> + '_ {
+    bytes.chunks_exact(8).map(bytemuck::pod_read_unaligned)
 }
 
 /// The `count` leading eigenvectors of what a product multiplies by, from a block of `width` columns, `count` at least. They have converged
@@ -412,7 +439,7 @@ mod tests {
     fn all_forms_find_the_same() {
         let engine = Engine { backend: Some(Backend::Interpreter), ..Engine::default() };
         let (mut kernels, clock) = (Kernels::new(&engine), Clock::default());
-        let mut search = Search { kernels: &mut kernels, clock: &clock, seed: 1, whole: WHOLE };
+        let mut search = Search { kernels: &mut kernels, clock: &clock, seed: 1, whole: WHOLE, ranks: None };
         let (rows, columns) = (60, 45);
         // Rank three and a little noise.
         let element = |i: usize, s: usize| {

@@ -1,5 +1,6 @@
 use super::*;
 use crate::decompose::{Iteration, Stopped};
+use crate::distribute::{Communicator, ThreadRank, on_threads};
 use crate::execute::Backend;
 use crate::tensor::{Coordinates, Csf, Dense, Duplicates, Element, Indices, Tensor, pack};
 use spc_compiler::format::Format;
@@ -133,6 +134,60 @@ fn fits_of_all_orders_are_those_of_others() {
             check(&x, &found, 1e-12);
         }
     }
+}
+
+/// As one rank does, but for rounding, by each method: also on more ranks than there are slices. All have the same bits.
+#[test]
+fn ranks_do_what_one_does() {
+    for (order, ranks) in [(3, &[1, 2, 3, 7, 40][..]), (4, &[2, 5])] {
+        let x = packed::<f64>(order, &Format::csf(order));
+        let options = options(&RANKS[..order]);
+        for method in [TuckerMethod::Hooi, TuckerMethod::Hosvd, TuckerMethod::StHosvd] {
+            let one = run(&x, method, &options);
+            for &ranks in ranks {
+                let body = |own: &ThreadRank| tucker_on(&x, method, &options, own, &mut |_| ControlFlow::Continue(()));
+                let all = on_threads(ranks, None, body).unwrap();
+                assert_near(&fits(&all[0]), &fits(&one), 1e-10);
+                check(&x, &all[0], 1e-12);
+                assert_near(&full(&all[0].model), &full(&one.model), 1e-6);
+                assert!(all.iter().all(|other| full(&other.model) == full(&all[0].model)), "{method:?}, {ranks} ranks");
+            }
+        }
+    }
+}
+
+/// Wide unfoldings, of which no square is formed; and the tensor of zeros.
+#[test]
+fn ranks_search_together() {
+    let shape = [60, 50, 40];
+    let noise = crate::generate::uniform(&shape, 3000, 5).unwrap();
+    let x = pack(noise, &Format::csf(3), Duplicates::Sum).unwrap();
+    let options = TuckerOptions { iterations: 2, ..options(&[9, 8, 7]) };
+    let zeros = AnyTensor::zeros(vec![4, 3, 5], Format::dense(3), ElementType::F64).unwrap();
+    let small = self::options(&[2, 2, 2]);
+    for (x, options) in [(&x, &options), (&zeros, &small)] {
+        for method in [TuckerMethod::Hooi, TuckerMethod::StHosvd] {
+            let one = run(x, method, options);
+            let body = |own: &ThreadRank| tucker_on(x, method, options, own, &mut |_| ControlFlow::Continue(()));
+            let found = on_threads(3, None, body).unwrap().remove(0);
+            assert_near(&fits(&found), &fits(&one), 1e-8);
+        }
+    }
+}
+
+#[test]
+fn what_one_rank_ends_all_end() {
+    let x = packed::<f64>(3, &Format::csf(3));
+    let options = TuckerOptions { iterations: 9, ..options(&RANKS[..3]) };
+    let body = |own: &ThreadRank| {
+        let stops = |iteration: &Iteration| match own.rank() == 1 && iteration.number == 2 {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        };
+        tucker_on(&x, TuckerMethod::Hooi, &options, own, &mut { stops })
+    };
+    let all = on_threads(3, None, body).unwrap();
+    assert!(all.iter().all(|found| found.iterations.len() == 2 && found.stopped == Stopped::Observer));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::complex::{c32, c64};
 use crate::half::{bf16, f16};
 use crate::io::{Contents, FileType, Filled, ReadOptions, TensorFile, Value, write_tensor, write_tensor_as};
 use crate::tensor::same_bits;
-use crate::tensor::{AnyTensor, Coordinates, Duplicates, ElementType, Indices, pack_filled};
+use crate::tensor::{AnyTensor, Coordinates, Duplicates, ElementType, pack_filled};
 
 /// Those that this build of the crate writes.
 fn kinds() -> impl Iterator<Item = (FileType, &'static str)> {
@@ -100,13 +100,11 @@ fn entries<T: Value>(shape: &[usize], values: &[T], share: usize) -> Coordinates
 fn everywhere<T: Value>(Filled { entries, fill }: &Filled<T>) -> Vec<T> {
     let mut elements = vec![fill.unwrap_or(T::ZERO); entries.shape.iter().product()];
     for (entry, &value) in entries.values.iter().enumerate() {
-        let place = entries.indices.iter().zip(&entries.shape).fold(0, |place, (mode, extent)| {
-            let index = match mode {
-                Indices::U32(indices) => indices[entry] as usize,
-                Indices::U64(indices) => indices[entry] as usize,
-            };
-            place * extent + index
-        });
+        let place = entries
+            .indices
+            .iter()
+            .zip(&entries.shape)
+            .fold(0, |place, (mode, extent)| place * extent + mode.at(entry) as usize);
         elements[place] = value;
     }
     elements

@@ -108,20 +108,13 @@ fn write_entries(out: &mut dyn Write, entries: &Listed<'_>, more: &(dyn Fn(&mut 
     lines::write(out, entries.values.count(), &|line, text| {
         let entry = order.as_ref().map_or(line, |order| order[line]);
         for mode in entries.indices {
-            print_natural(index(mode, entry) + 1, text);
+            print_natural(mode.at(entry) + 1, text);
             text.push(b' ');
         }
         more(text);
         entries.values.print(entry, text);
         text.push(b'\n');
     })
-}
-
-fn index(mode: &Indices, entry: usize) -> u64 {
-    match mode {
-        Indices::U32(indices) => indices[entry].into(),
-        Indices::U64(indices) => indices[entry],
-    }
 }
 
 /// Whether the columns are as long as they must be, and no index is beyond its extent.

@@ -4,7 +4,6 @@ use std::cmp::Ordering;
 
 use rayon::slice::ParallelSliceMut;
 
-use super::index;
 use crate::memory;
 use crate::tensor::{Indices, OutOfMemory, tasks};
 
@@ -37,14 +36,14 @@ pub(in crate::io) fn order(
 }
 
 fn compare(indices: &[Indices], a: usize, b: usize) -> Ordering {
-    let of_modes = indices.iter().map(|mode| index(mode, a).cmp(&index(mode, b)));
+    let of_modes = indices.iter().map(|mode| mode.at(a).cmp(&mode.at(b)));
     of_modes.fold(Ordering::Equal, Ordering::then)
 }
 
 /// All indices of an entry in one number, the first mode in its highest bits.
 fn key(indices: &[Indices], bits: &[u32], entry: usize) -> u128 {
     let modes = indices.iter().zip(bits);
-    modes.fold(0, |key, (mode, bits)| key << bits | u128::from(index(mode, entry)))
+    modes.fold(0, |key, (mode, bits)| key << bits | u128::from(mode.at(entry)))
 }
 
 fn by_key<K: Copy + Default + Ord + Send>(

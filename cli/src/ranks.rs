@@ -1,0 +1,130 @@
+//! Options of verbs that work on many ranks.
+
+use crate::failure::Failure;
+use crate::processes::launched;
+use clap::Args;
+use spc::distribute::{CommunicationError, Communicator, PARTS, ThreadRank, in_parts, on_threads};
+use std::fmt::Display;
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::time::Duration;
+
+/// The most ranks that run as threads.
+const MOST: usize = 1024;
+
+/// How many ranks there are, and how long they wait for each other.
+#[derive(Debug, Args)]
+pub(crate) struct RanksArguments {
+    /// Work on so many ranks, which are threads here and exchange what they need. Under `mpirun`, in builds with MPI, the ranks are its
+    /// processes
+    #[arg(long = "ranks", value_name = "N")]
+    pub(crate) number: Option<NonZeroUsize>,
+    /// On ranks, the longest that one waits for another; then all end
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<NonZeroU32>,
+    /// What the first option is called.
+    #[arg(skip = "--ranks")]
+    option: &'static str,
+}
+
+impl RanksArguments {
+    /// The same under another name, where `--ranks` is something else.
+    pub(crate) fn new(option: &'static str, number: Option<NonZeroUsize>, timeout: Option<NonZeroU32>) -> Self {
+        Self { number, timeout, option }
+    }
+
+    /// Whether there are ranks, threads or processes.
+    pub(crate) fn are_asked_for(&self) -> bool {
+        self.number.is_some() || launched() > 1
+    }
+
+    /// Refuses options that need ranks, those beside `--timeout` where they are given, and more threads than run well.
+    pub(crate) fn check(&self, for_ranks: &[(bool, &str)]) -> Result<(), Failure> {
+        if launched() > 1 {
+            return Ok(());
+        }
+        if let Some(ranks) = self.number {
+            let help = "`spc explain --ranks` counts what any number of ranks would send";
+            return match ranks.get() > MOST {
+                true => Err(Failure::usage(format!("at most {MOST} ranks run as threads")).help(help)),
+                false => Ok(()),
+            };
+        }
+        let mut given = [(self.timeout.is_some(), "--timeout")].into_iter().chain(for_ranks.iter().copied());
+        match given.find(|(is_given, _)| *is_given) {
+            Some((_, option)) => Err(Failure::usage(format!("`{option}` is for ranks"))
+                .help(format!("`{} N` runs on so many; so does `mpirun -n N`, in builds with MPI", self.option))),
+            None => Ok(()),
+        }
+    }
+
+    /// What `body` gives on the first rank, of the processes where this is one of many, else of threads; nothing where there are no ranks.
+    pub(crate) fn run<R: Send, E: Send + Display + From<CommunicationError>>(
+        &self,
+        process: Option<&dyn Communicator>,
+        is_deterministic: bool,
+        refuse: impl Fn(E) -> Failure,
+        body: impl Fn(&dyn Communicator) -> Result<R, E> + Sync,
+    ) -> Result<Option<R>, Failure> {
+        let work = |ranks: usize| Work::of(is_deterministic, ranks, None);
+        let of_first = match (process, self.number) {
+            (Some(process), _) => work(process.size())?.on(process, body),
+            (None, Some(ranks)) => {
+                let work = work(ranks.get())?;
+                let of_rank = |own: &ThreadRank| work.on(own, &body);
+                on_threads(ranks.get(), self.longest_wait(), of_rank).map(|mut all| all.swap_remove(0))
+            }
+            (None, None) => return Ok(None),
+        };
+        of_first.map(Some).map_err(refuse)
+    }
+
+    /// The longest that a rank waits for another.
+    pub(crate) fn longest_wait(&self) -> Option<Duration> {
+        self.timeout.map(|seconds| Duration::from_secs(seconds.get().into()))
+    }
+}
+
+/// How the work of ranks is cut.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Work {
+    /// One piece for each rank.
+    OfRanks,
+    /// So many pieces on any number of ranks, so that the results have the same bits.
+    InParts(usize),
+}
+
+impl Work {
+    /// Of so many ranks; in the parts that a grid has, if there is one, or in [`PARTS`], where results are to have the same bits.
+    pub(crate) fn of(is_deterministic: bool, ranks: usize, cells: Option<usize>) -> Result<Self, Failure> {
+        if !is_deterministic {
+            return Ok(Work::OfRanks);
+        }
+        let parts = cells.unwrap_or(PARTS);
+        if parts < ranks {
+            let message =
+                format!("`--deterministic` computes {parts} parts, of which each of {ranks} ranks has at least one");
+            return Err(Failure::usage(message).help(format!("take at most {parts} ranks, or leave it out")));
+        }
+        Ok(Work::InParts(parts))
+    }
+
+    /// How many pieces there are on so many ranks.
+    pub(crate) fn pieces(self, ranks: usize) -> usize {
+        match self {
+            Work::OfRanks => ranks,
+            Work::InParts(parts) => parts,
+        }
+    }
+
+    /// What a rank does: `body` once, or for each of its parts. Gives the result of its first one.
+    pub(crate) fn on<R: Send, E: Send + Display + From<CommunicationError>>(
+        self,
+        own: &dyn Communicator,
+        body: impl Fn(&dyn Communicator) -> Result<R, E> + Sync,
+    ) -> Result<R, E> {
+        match self {
+            Work::OfRanks => body(own),
+            Work::InParts(parts) => in_parts(parts, own, |part| body(part)).map(|mut all| all.swap_remove(0)),
+        }
+    }
+}
