@@ -15,6 +15,7 @@ from language import (
     Unary, Var, Window, accesses, free_variables, index_range, index_variables,
 )
 from program import Input, Program
+from ranks import shows_known, some_ranks
 
 VARIABLES = ["i", "j", "k", "l", "m", "n", "r", "s", "row", "col", "q0", "ii"]
 TENSORS = ["A", "B", "C", "D", "X", "Z", "W", "x", "z", "w", "u", "v", "M", "a", "b", "c", "G", "H"] + [f"{letter}{other}" for letter in "ABvx" for other in "abcde"]
@@ -621,7 +622,8 @@ class Generator:
             kinds += ["npy"] * 4
         if len(shape) == 2:
             kinds += ["mtx"] * 4
-        if array and self.chance(0.15):
+        # Of a .spct file each rank may read its part.
+        if array and self.chance(0.3 if self.options.ranks else 0.15):
             kinds = ["spct"]
         kind = rng.choice(kinds)
         style = "general"
@@ -715,6 +717,11 @@ class Generator:
         if sum(kind == "-" for kind in outputs.values()) > 1 or len(outputs) > 1:
             outputs = {name: "tns" if kind == "-" else kind for name, kind in outputs.items()}
         inline = len(kernel.statements) == 1 and not kernel.schedule and self.chance(0.15)
+        ranks = some_ranks(self, kernel) if self.options.ranks else None
+        if self.options.ranks and ranks is None:
+            raise LeftOut
+        if ranks is not None and ranks.directive:
+            inline = False
         if inline and any(tensor.format is None for tensor in kernel.parameters + kernel.results if tensor.element != "f64"):
             inline = False
         others = ()
@@ -722,11 +729,14 @@ class Generator:
             others = (Kernel("other", (Tensor("A", "f64", "csr"), Tensor("x", "f64", "dense")), (Tensor("y", "f64", "dense"),), (
                 Statement(Access("y", (Var("i"),)), "=", Binary("*", Access("A", (Var("i"), Var("j"))), Access("x", (Var("j"),)))),)),)
             inline = False
-        return Program(
+        program = Program(
             kernel, dict(self.extents), dict(self.shapes), self.inputs, outputs, self.some_dims(),
             tuple(Definition(name, body) for name, body in self.definitions), others, rng.choice([1, 1, 2, 3, 4, 5]), inline,
-            self.label, self.seed & (2**40 - 1), **more,
+            self.label, self.seed & (2**40 - 1), ranks, **more,
         )
+        if shows_known(program) and not self.options.all:
+            raise LeftOut
+        return program
 
     # -----------------------------------------------------------------------------------------------------------------
     # Kinds of programs
@@ -748,7 +758,8 @@ class Generator:
         rng = self.rng
         count = rng.choice([1, 2, 2, 2, 3, 3, 4])
         variables = [self.new_variable() for _ in range(count)]
-        several = self.chance(0.45)
+        # A kernel of several statements does not run on ranks.
+        several = self.chance(0.06 if self.options.ranks else 0.45)
         statements, results = [], []
         target = rng.sample(variables, rng.randrange(min(count, 3) + 1))
         if several:
@@ -1213,7 +1224,7 @@ def mirrored(coordinates, values, style, element):
 
 
 class LeftOut(Exception):
-    """A program that shows a known fault."""
+    """A program that shows a known fault, or, where programs run on ranks, of which nothing can be shared out."""
 
 
 def terms(expr):

@@ -16,6 +16,24 @@ class Input:
 
 
 @dataclass(frozen=True)
+class Ranks:
+    """On how many ranks a program runs, and what they share out: an input, a grid over its modes, an index, or None for whatever costs
+    least. `directive`: the schedule says it, and not the command."""
+
+    count: int
+    shared: str = None
+    grid: tuple = ()
+    directive: bool = False
+
+    def option(self):
+        return self.shared if not self.grid else f"{self.shared}:{'x'.join(map(str, self.grid))}"
+
+    def text(self):
+        grid = f": grid({', '.join(map(str, self.grid))})" if self.grid else ""
+        return f"distribute({self.shared}{grid})"
+
+
+@dataclass(frozen=True)
 class Program:
     kernel: Kernel
     extents: dict  # of index variables, by name
@@ -29,6 +47,7 @@ class Program:
     inline: bool = False  # an expression with `-f` in place of a file
     style: str = ""
     seed: int = 0
+    ranks: Ranks = None
 
     @property
     def long(self):

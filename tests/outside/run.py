@@ -6,6 +6,11 @@ Each program is written as text and its operands as files; `spc run` runs as a p
 this folder alone. A wrong result, a signal, an exit status other than 0 and 1, a fault that `spc` itself names, and a timeout are
 failures: each is made smaller and printed as a shell script. Programs that are refused are counted by error code. Exit status 0:
 no failure, and not too many refused.
+
+    python run.py --binary target/release/spc --count 1000 --backend interpreter --ranks 7
+
+runs each program on some number of ranks up to that, with what they share out at random, by option or directive. Then a refusal that
+does not say what to do is a failure, too, and so is it if fewer than a third of all programs run on two ranks or more.
 """
 
 import argparse
@@ -29,6 +34,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import files
 from evaluate import TooLarge, difference, evaluate
 from generate import generate
+from known import KNOWN
 from language import declaration, kernel_text, statement_text
 from shrink import smaller
 
@@ -36,10 +42,17 @@ MEMORY = 4 << 30
 # In seconds; a native run waits for rustc.
 TIMEOUT = {"interpreter": 30, "jit": 60, "native": 180}
 
+# Why a program that runs by itself may be refused on ranks.
+IS_OF_RANKS = re.compile(
+    "is not made of those of parts of|can't be distributed|several statements is not distributed|is no index of the result"
+    "|parts of the range of|a grid (over|of other than)|is dense|is known only when the kernel runs|has the pattern of another input"
+    "|does not come in parts|says nothing that ranks share out"
+)
+
 
 @dataclasses.dataclass
 class Outcome:
-    kind: str  # fine, refused, wrong, crash, left out
+    kind: str  # fine, refused, wrong, crash, left out; of ranks also: no remedy, only on ranks
     text: str = ""
     code: str = ""
 
@@ -62,7 +75,7 @@ class Command:
         commands = []
         arguments = ["run"]
         kernel = program.kernel
-        if program.inline and not program.definitions:
+        if self.is_inline(program):
             arguments.append(statement_text(kernel.statements[0]).rstrip(";"))
             for tensor in kernel.parameters + kernel.results:
                 # Dense is what nobody says of a result, or of an input that is a dense file.
@@ -96,14 +109,25 @@ class Command:
                 after.append(["convert", f"{name}.out.spct", f"{name}.out.{kind[5:]}", "--element", element])
             else:
                 arguments += ["-o", f"{name}={name}.out.{kind}"]
-        if program.seed % 16 == 0:
+        ranks = program.ranks
+        if ranks is not None:
+            arguments += ["--ranks", str(ranks.count)]
+            if ranks.shared is not None and not ranks.directive:
+                arguments += ["--distribute", ranks.option()]
+        elif program.seed % 16 == 0:
             arguments += ["--repeat", "2"]
         arguments += ["--backend", self.options.backend, "--threads", str(program.threads)]
         return commands + [arguments] + after
 
+    def is_inline(self, program):
+        return program.inline and not program.definitions
+
     def text(self, program):
         parts = [f"format {definition.name} = {definition.body};\n" for definition in program.definitions]
-        return "".join(parts) + "".join(kernel_text(kernel) for kernel in program.others + (program.kernel,))
+        kernel = program.kernel
+        if program.ranks is not None and program.ranks.directive:
+            kernel = dataclasses.replace(kernel, schedule=kernel.schedule + (program.ranks.text(),))
+        return "".join(parts) + "".join(kernel_text(kernel) for kernel in program.others + (kernel,))
 
     def write(self, program, folder):
         with open(os.path.join(folder, "program.ti"), "w") as file:
@@ -136,6 +160,13 @@ class Command:
         for command in self.files(program):
             outcome, output_of = self.call(command)
             if outcome is not None:
+                if program.ranks is not None and outcome.kind == "refused" and not self.says_what_to_do(outcome.text):
+                    return Outcome("no remedy", outcome.text, outcome.code)
+                if program.ranks is not None and outcome.kind == "refused" and not IS_OF_RANKS.search(outcome.text):
+                    if "occurs more than once" in outcome.text and "blocked results on ranks" in KNOWN and not self.options.all:
+                        return outcome
+                    alone = self.run(dataclasses.replace(program, ranks=None))
+                    return Outcome("only on ranks", outcome.text, outcome.code) if alone.kind == "fine" else outcome
                 return outcome
             if command[0] == "run":
                 output = output_of
@@ -155,6 +186,12 @@ class Command:
             if wrong:
                 return Outcome("wrong", f"{tensor.name}: {wrong}", "wrong")
         return Outcome("fine")
+
+    def says_what_to_do(self, said):
+        """Whether an error has a part that helps: a line of its own, or after a semicolon."""
+        if "does not come in parts" in said and "files that do not come in parts" in KNOWN and not self.options.all:
+            return True
+        return "= help:" in said or "; " in said
 
     def call(self, arguments):
         def limit():
@@ -176,7 +213,8 @@ class Command:
             return Outcome("crash", f"exit status {done.returncode}\n{said[:1500]}", first_line(said)), b""
         if done.returncode == 1:
             found = re.search(r"error\[(E\d+)\]", said)
-            code = f"{found[1]} {first_line(said)}" if found else first_line(said)
+            line = first_line(said) if not self.options.ranks else re.sub(r"`[^`]*`?", "`_`", first_line(said))
+            code = f"{found[1]} {line}" if found else line
             return Outcome("refused", said, code), b""
         return None, done.stdout
 
@@ -228,12 +266,17 @@ def same(one, other):
 def shrunk(command, program, outcome, seconds):
     """A smaller program that fails in the same way, found greedily."""
     end = time.monotonic() + seconds
+    without = lambda program: command.run(dataclasses.replace(program, ranks=None))
+    # Then it stays so, in what is smaller.
+    only_on_ranks = program.ranks is not None and without(program).kind == "fine"
     while True:
         for candidate in smaller(program):
             if time.monotonic() > end:
                 return program, outcome
             try:
                 found = command.run(candidate)
+                if only_on_ranks and same(found, outcome) and without(candidate).kind != "fine":
+                    continue
             except Exception:
                 continue
             if same(found, outcome):
@@ -262,11 +305,13 @@ def work(job):
             failures.append((seed, "fault of the oracle", f"# seed {seed}\n{traceback.format_exc()}"))
             continue
         counts[outcome.kind] += 1
+        if program.ranks is not None and program.ranks.count > 1 and outcome.kind == "fine":
+            counts["on ranks"] += 1
         styles[program.style, outcome.kind] += 1
         if outcome.kind in ("refused", "left out"):
             entry = refused.setdefault(outcome.code, [0, program.style, script(command, program, outcome) if len(refused) < 60 else ""])
             entry[0] += 1
-        elif outcome.kind in ("wrong", "crash"):
+        elif outcome.kind in ("wrong", "crash", "no remedy", "only on ranks"):
             if len(failures) < options.most:
                 small, why = shrunk(command, program, outcome, options.shrink)
             else:
@@ -286,6 +331,7 @@ def main():
     parser.add_argument("--keep", help="a folder for scripts of failures and of one program for each refusal")
     parser.add_argument("--only", help="one kind of programs: general, schedule, shift, huge, mask")
     parser.add_argument("--all", action="store_true", help="also programs that show known faults")
+    parser.add_argument("--ranks", type=int, default=0, help="run each on up to so many ranks")
     parser.add_argument("--show", type=int, help="print the program of this seed as a script, and run nothing")
     parser.add_argument("--seconds", type=float, default=0, help="begin no program after so many seconds")
     parser.add_argument("--shrink", type=float, default=20, help="seconds to make a failure smaller")
@@ -325,6 +371,7 @@ def report(options):
             entry = refused.setdefault(code, [0, style, text])
             entry[0] += number
     seconds = time.monotonic() - start
+    on_ranks = counts.pop("on ranks", 0)
     ran = sum(counts.values())
     if options.keep:
         os.makedirs(options.keep, exist_ok=True)
@@ -343,6 +390,9 @@ def report(options):
     print(f"{ran} programs in {seconds:.1f} s ({ran / seconds:.1f} a second), {100 * share:.1f} % refused, {len(failures)} failures")
     for style in sorted({style for style, _ in styles}):
         print(f"   {style}: " + ", ".join(f"{number} {kind}" for (of, kind), number in styles.items() if of == style))
+    if options.ranks:
+        print(f"{on_ranks} of {ran} ran on two ranks or more")
+        return 1 if failures or ran >= 100 and on_ranks < ran / 3 else 0
     return 1 if failures or ran >= 100 and share > 0.25 else 0
 
 

@@ -8,10 +8,14 @@ from files import Presentation
 from language import (
     Access, Literal, Op, Reduce, Tensor, Var, accesses, children, free_variables, index_variables, with_children,
 )
+from ranks import fewer
 
 
 def smaller(program):
     kernel = program.kernel
+    if program.ranks is not None:
+        for ranks in fewer(program.ranks):
+            yield replace(program, ranks=ranks)
     if program.others:
         yield replace(program, others=())
     if program.inline:
