@@ -15,6 +15,10 @@ class Input:
     presentation: Presentation
 
 
+# In place of a grid: entries are cut in two again and again.
+BISECTION = "bisection"
+
+
 @dataclass(frozen=True)
 class Ranks:
     """On how many ranks a program runs, and what they share out: an input, a grid over its modes, an index, or None for whatever costs
@@ -26,9 +30,13 @@ class Ranks:
     directive: bool = False
 
     def option(self):
+        if self.grid == BISECTION:
+            return f"{self.shared}:{BISECTION}"
         return self.shared if not self.grid else f"{self.shared}:{'x'.join(map(str, self.grid))}"
 
     def text(self):
+        if self.grid == BISECTION:
+            return f"distribute({self.shared}: {BISECTION})"
         grid = f": grid({', '.join(map(str, self.grid))})" if self.grid else ""
         return f"distribute({self.shared}{grid})"
 

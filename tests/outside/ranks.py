@@ -1,8 +1,7 @@
 """Random numbers of ranks, and what they share out."""
 
-from known import KNOWN
 from language import Access, Binary, Call, Count, Index, Unary, Var, accesses, children, index_variables
-from program import Ranks
+from program import BISECTION, Ranks
 
 COUNTS = [1, 2, 3, 4, 5, 7, 16]
 
@@ -33,6 +32,8 @@ def some_ranks(generator, kernel):
         grid = some_grid(rng, count, order) if rng.random() < 0.6 else ()
         if rng.random() < 0.02:
             grid = grid + (rng.choice([1, 2]),)
+        elif rng.random() < 0.25:
+            grid = BISECTION
         return Ranks(count, shared, grid, rng.random() < 0.5)
     if ranges and roll < 0.93:
         return Ranks(count, rng.choice(ranges), (), rng.random() < 0.5)
@@ -84,26 +85,6 @@ def numbers(statement):
     return found
 
 
-def shows_known(program):
-    """Whether it shows a known fault of ranks."""
-    if program.ranks is None:
-        return False
-    if "long modes on ranks" in KNOWN and any(extent > 2**22 for shape in program.shapes.values() for extent in shape):
-        return True
-    if "windows on ranks" in KNOWN and any(name.startswith("window") for name in program.extents):
-        return True
-    if "diagonals on ranks" in KNOWN and any("diagonal" in (tensor.format or "") for tensor in program.kernel.parameters):
-        return True
-    if "entries that no index cuts" in KNOWN and program.ranks.count > 1:
-        statement = program.kernel.statements[-1]
-        no_places = numbers(statement)
-        for access in read_by(statement):
-            is_cut = any(isinstance(index, Var) and index.name not in no_places for index in access.indices)
-            if access.indices and not is_cut and program.ranks.shared in (None, access.name):
-                return True
-    return False
-
-
 def some_grid(rng, count, order):
     """So many cells."""
     grid = [1] * order
@@ -126,8 +107,8 @@ def fewer(ranks):
     if ranks.grid:
         yield Ranks(ranks.count, ranks.shared, (), ranks.directive)
     for less in [count for count in COUNTS if count < ranks.count]:
-        if not ranks.grid:
-            yield Ranks(less, ranks.shared, (), ranks.directive)
+        if not ranks.grid or ranks.grid == BISECTION:
+            yield Ranks(less, ranks.shared, ranks.grid, ranks.directive)
             continue
         for mode in range(len(ranks.grid)):
             grid = tuple(less if place == mode else 1 for place in range(len(ranks.grid)))

@@ -34,7 +34,6 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import files
 from evaluate import TooLarge, difference, evaluate
 from generate import generate
-from known import KNOWN
 from language import declaration, kernel_text, statement_text
 from shrink import smaller
 
@@ -45,7 +44,7 @@ TIMEOUT = {"interpreter": 30, "jit": 60, "native": 180}
 # Why a program that runs by itself may be refused on ranks.
 IS_OF_RANKS = re.compile(
     "is not made of those of parts of|can't be distributed|several statements is not distributed|is no index of the result"
-    "|parts of the range of|a grid (over|of other than)|is dense|is known only when the kernel runs|has the pattern of another input"
+    "|parts of the range of|the range of `|a grid (over|of other than)|is dense|is known only when the kernel runs|has the pattern of another input"
     "|does not come in parts|says nothing that ranks share out"
 )
 
@@ -163,8 +162,6 @@ class Command:
                 if program.ranks is not None and outcome.kind == "refused" and not self.says_what_to_do(outcome.text):
                     return Outcome("no remedy", outcome.text, outcome.code)
                 if program.ranks is not None and outcome.kind == "refused" and not IS_OF_RANKS.search(outcome.text):
-                    if "occurs more than once" in outcome.text and "blocked results on ranks" in KNOWN and not self.options.all:
-                        return outcome
                     alone = self.run(dataclasses.replace(program, ranks=None))
                     return Outcome("only on ranks", outcome.text, outcome.code) if alone.kind == "fine" else outcome
                 return outcome
@@ -189,8 +186,6 @@ class Command:
 
     def says_what_to_do(self, said):
         """Whether an error has a part that helps: a line of its own, or after a semicolon."""
-        if "does not come in parts" in said and "files that do not come in parts" in KNOWN and not self.options.all:
-            return True
         return "= help:" in said or "; " in said
 
     def call(self, arguments):

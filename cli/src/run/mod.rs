@@ -76,8 +76,8 @@ pub(crate) struct Run {
     whole: Option<NonZeroUsize>,
     #[command(flatten)]
     on_ranks: RanksArguments,
-    /// On ranks, what is shared out: `X` for the entries of `X` in equal numbers, `X:4x2x1` for a grid over its modes, `i` for the range of
-    /// an index; what costs least if not given
+    /// On ranks, what is shared out: `X` for the entries of `X` in equal numbers, `X:4x2x1` for a grid over its modes, `X:bisection` to cut
+    /// them in two again and again, `i` for the range of an index; what costs least if not given
     #[arg(long, value_name = "WHAT")]
     distribute: Option<String>,
     /// Leave alone what `spc bench --tune` has found for such a kernel

@@ -37,6 +37,17 @@ pub struct Format {
     pub levels: Vec<Level>,
 }
 
+impl Format {
+    /// Whether it stores some entries only at some coordinates: a coordinate that has to be that of the level above, or so many places for a
+    /// part of a mode.
+    pub fn ties_coordinates(&self) -> bool {
+        self.levels.iter().any(|Level { coordinate, format }| {
+            let is_part = !matches!(coordinate, Coordinate::Mode(_));
+            format.kind.is_diagonal() || is_part && format.kind.has_vacancies() && format.count().is_some()
+        })
+    }
+}
+
 /// One level of storage: which coordinate it holds, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Level {

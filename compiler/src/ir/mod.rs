@@ -452,6 +452,11 @@ impl Literal {
         }
     }
 
+    /// Whether it is NaN.
+    pub fn is_nan(self) -> bool {
+        matches!(self, Literal::Float(_, value) if value.is_nan())
+    }
+
     /// Whether it is an infinity. A complex number is none: what it absorbs has two parts.
     pub fn is_infinite(self) -> bool {
         matches!(self, Literal::Float(element, value) if value.is_infinite() && !element.is_complex())

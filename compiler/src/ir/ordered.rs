@@ -5,8 +5,8 @@
 //! that begin with a number, whatever is combined with them.
 
 use super::{
-    ArrayElement, ArrayId, ArrayRole, ElementType, Expr, Function, Initial, Kernel, Literal, ReduceOperator, Source,
-    Statement, Type, VariableId, Views,
+    ArrayElement, ArrayId, ArrayRole, ElementType, Expr, Function, Initial, Kernel, ReduceOperator, Source, Statement,
+    Type, VariableId, Views,
 };
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ impl Ordered {
         let begins_with_numbers = |role: ArrayRole| match role {
             ArrayRole::Local => true,
             ArrayRole::Values { tensor } => match kernel.tensor(tensor).source {
-                Source::Output { initial: Initial::Filled(value), .. } => !is_nan(value),
+                Source::Output { initial: Initial::Filled(value), .. } => !value.is_nan(),
                 Source::Output { initial: Initial::Empty, .. } => true,
                 _ => false,
             },
@@ -93,7 +93,7 @@ impl Ordered {
     /// Whether an expression is never NaN.
     fn is_number(&self, expr: &Expr) -> bool {
         match expr {
-            Expr::Literal(value) => !is_nan(*value),
+            Expr::Literal(value) => !value.is_nan(),
             Expr::Variable(variable) => self.has_variable(*variable),
             Expr::Load(array, _) => self.has_array(*array),
             Expr::Call(Function::Min | Function::Max, arguments) => arguments.iter().any(|value| self.is_number(value)),
@@ -103,10 +103,6 @@ impl Ordered {
             _ => false,
         }
     }
-}
-
-fn is_nan(value: Literal) -> bool {
-    matches!(value, Literal::Float(_, value) if value.is_nan())
 }
 
 /// Whether a reduction by an operator leaves NaN out.

@@ -178,9 +178,8 @@ impl Lowering<'_> {
         self.open_sparse(workspace, collect, is_drained);
         let inside = Scope { touched: None, appended: None, pending: None, placed: None, ..scope.clone() };
         self.statement(producer, &inside, out);
-        let operator = reduction(producer, workspace);
-        let any = ReduceOperator::of_any(self.concrete.tensor(workspace).element);
-        self.drain(workspace, operator.unwrap_or(any), out);
+        let fill = self.concrete.tensor(workspace).fill;
+        self.drain(workspace, reduction(producer, workspace).or_else(|| ReduceOperator::that_keeps(fill)), out);
         self.statement(consumer, scope, out);
         let Sparse { entries, values, .. } = self.sparse[&workspace];
         match entries {
@@ -412,7 +411,7 @@ impl Lowering<'_> {
     // Entries are there.
 
     /// Puts the entries in order, one for each key.
-    fn drain(&mut self, workspace: TensorId, operator: ReduceOperator, out: &mut Vec<ir::Statement>) {
+    fn drain(&mut self, workspace: TensorId, operator: Option<ReduceOperator>, out: &mut Vec<ir::Statement>) {
         match self.sparse[&workspace].entries {
             Entries::Listed { keys, places, table } => {
                 out.push(ir::Statement::Sort { keys, places, table });
@@ -431,15 +430,17 @@ impl Lowering<'_> {
         }
     }
 
-    /// Combines the entries of equal keys, which stand side by side. Gives the number of those that are left.
+    /// Combines the entries of equal keys, which stand side by side; without an operator, one of them at most is not the fill value. Gives
+    /// the number of those that are left.
     fn combine(
         &mut self,
         workspace: TensorId,
         (keys, places): (ArrayId, ArrayId),
-        operator: ReduceOperator,
+        operator: Option<ReduceOperator>,
         out: &mut Vec<ir::Statement>,
     ) -> Expr {
         let values = self.sparse[&workspace].values;
+        let fill = self.concrete.tensor(workspace).fill;
         let count = self.fresh("count", Type::Index, true);
         let from = self.fresh("from", Type::Index, false);
         let end = Expr::Variable(count);
@@ -453,7 +454,16 @@ impl Lowering<'_> {
                 Some(offset) => place(position).times(block.clone()).plus(offset.clone()),
                 None => place(position),
             };
-            ir::Statement::Reduce(values, at(last()), operator, Expr::load(values, at(Expr::Variable(from))))
+            let next = Expr::load(values, at(Expr::Variable(from)));
+            let Some(operator) = operator else {
+                let [so_far, own] = [Expr::load(values, at(last())), next.clone()].map(Box::new);
+                let chosen = match fill.is_nan() {
+                    true => Expr::Select(Box::new(next.clone().equals(next)), own, so_far),
+                    false => Expr::Select(Box::new(next.equals(Expr::Literal(fill))), so_far, own),
+                };
+                return ir::Statement::Store(values, at(last()), chosen);
+            };
+            ir::Statement::Reduce(values, at(last()), operator, next)
         };
         let combine = match block {
             Expr::Index(1) => add(None),

@@ -33,8 +33,19 @@ pub enum Shared {
 pub struct Placed {
     /// What is shared out.
     pub shared: Shared,
-    /// The parts of each mode, where entries are shared out by a grid.
-    pub grid: Option<Vec<u64>>,
+    /// How entries are.
+    pub sharing: Sharing,
+}
+
+/// How entries are shared out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sharing {
+    /// As many in each, in the order of storage.
+    Evenly,
+    /// By so many parts of each mode.
+    Grid(Vec<u64>),
+    /// In two, again and again.
+    Bisection,
 }
 
 /// How a kernel runs on many ranks.
@@ -75,20 +86,26 @@ pub fn placed(kernel: &Kernel) -> Result<Option<Placed>, Diagnostics> {
 }
 
 fn placement(kernel: &Kernel, directive: &Directive) -> Result<Placed, (String, String)> {
-    let is_written = "write `distribute(X)`, `distribute(X: grid(4, 2, 1))` or `distribute(i)`";
+    let is_written =
+        "write `distribute(X)`, `distribute(X: grid(4, 2, 1))`, `distribute(X: bisection)` or `distribute(i)`";
     let unread = || (format!("`{directive}` says nothing that ranks share out"), is_written.to_owned());
     let [shared] = &directive.arguments[..] else { return Err(unread()) };
     let ExprKind::Name(shared) = &shared.kind else { return Err(unread()) };
     let tensor = kernel.tensors.iter().find(|tensor| tensor.name == shared.name && tensor.role == Role::Input);
-    let grid = match choice(directive, 0).map(named) {
-        None => None,
+    let sharing = match choice(directive, 0).map(named) {
+        None => Sharing::Evenly,
+        Some(Some((name, None))) if name == "bisection" => Sharing::Bisection,
         Some(Some((name, Some(parts)))) if name == "grid" => {
             let parts = parts.iter().map(|part| part.parse().ok().filter(|parts| *parts > 0));
-            Some(parts.collect::<Option<Vec<u64>>>().ok_or_else(unread)?)
+            Sharing::Grid(parts.collect::<Option<Vec<u64>>>().ok_or_else(unread)?)
         }
         Some(_) => return Err(unread()),
     };
-    if let Some(parts) = &grid {
+    if tensor.is_none() && sharing == Sharing::Bisection {
+        let what = format!("`{}` is no input whose entries could be cut in two", shared.name);
+        return Err((what, is_written.to_owned()));
+    }
+    if let Sharing::Grid(parts) = &sharing {
         let order = tensor.map_or(1, |tensor| tensor.format.order);
         if tensor.is_none() || parts.len() != order {
             let what = format!("a grid over {} modes, and `{}` has {order}", parts.len(), shared.name);
@@ -100,7 +117,7 @@ fn placement(kernel: &Kernel, directive: &Directive) -> Result<Placed, (String, 
         None => Shared::Range(shared.name.clone()),
     };
     distribution(kernel, &shared)?;
-    Ok(Placed { shared, grid })
+    Ok(Placed { shared, sharing })
 }
 
 /// The input whose entries are best shared out: the sparse one of most modes, of which results of parts make that of the whole.
@@ -142,7 +159,11 @@ pub fn distribution(kernel: &Kernel, shared: &Shared) -> Result<Distribution, (S
             let is_it = |index: &&IndexVariable| kernel.variable(**index) == name;
             let Some(index) = target.indices.iter().find(is_it) else {
                 let names = target.indices.iter().map(|&index| format!("`{}`", kernel.variable(index)));
-                let help = format!("the result has {}", names.collect::<Vec<_>>().join(", "));
+                let names = names.collect::<Vec<_>>().join(", ");
+                let help = match target.indices.is_empty() {
+                    true => "the result has none: share out the entries of an input".to_owned(),
+                    false => format!("the result has {names}"),
+                };
                 return Err((format!("`{name}` is no index of the result"), help));
             };
             let is_renumbered = |class: &Class| class.is_plain && class.variables == [*index];
@@ -239,8 +260,10 @@ impl<'a> Uses<'a> {
         is_renumbered: &dyn Fn(&Class) -> bool,
         combine: Option<Stream>,
     ) -> Distribution {
-        // A tensor whose values are read at the places of another has the same entries: it is not cut by itself.
-        let reads_of = |access: &&&Access| access.reads != Reading::Value;
+        // A tensor whose values are read at the places of another has the same entries: it is not cut by itself. Nor is one whose format
+        // depends on what its coordinates are.
+        let ties = |access: &Access| self.kernel.tensor(access.tensor).format.ties_coordinates();
+        let reads_of = |access: &&&Access| access.reads != Reading::Value || ties(access);
         let plain: Vec<&Class> = self
             .classes
             .iter()

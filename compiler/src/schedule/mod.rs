@@ -35,7 +35,9 @@ pub(crate) use crate::concrete::*;
 pub use alternatives::alternatives;
 pub use conflict::{Conflict, Meeting, NotParallel, Range as Cut, Told};
 pub use directive::unmade;
-pub use distribute::{Distribution, Placed, Renumbered, Shared, distribution, placed, shared_input, shared_ranges};
+pub use distribute::{
+    Distribution, Placed, Renumbered, Shared, Sharing, distribution, placed, shared_input, shared_ranges,
+};
 pub use pattern::alike;
 pub use program::{Program, schedule};
 pub use record::{Chosen, record, text};

@@ -176,7 +176,7 @@ schedule { stream(X, 16); }",
         name: "distribute",
         arguments: &[ExpressionOr],
         example: "distribute(X)",
-        asks: "the entries of `X` in equal numbers on each rank, where a kernel runs on ranks; `distribute(X: grid(4, 2, 1))` for a grid over its modes, a rank for each cell; `distribute(i)` for the range of an index of the result. On one rank it changes nothing",
+        asks: "the entries of `X` in equal numbers on each rank, where a kernel runs on ranks; `distribute(X: grid(4, 2, 1))` for a grid over its modes, a rank for each cell; `distribute(X: bisection)` to cut them in two again and again, so that ranks have few coordinates in common; `distribute(i)` for the range of an index of the result. On one rank it changes nothing",
         kernel: "fn product(X: csr, x: dense) -> y: dense { y(i) = X(i, j) * x(j); }
 schedule { distribute(X); }",
     },

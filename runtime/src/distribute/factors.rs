@@ -7,8 +7,9 @@
 
 use super::communicator::{CommunicationError, Communicator};
 use super::listed::Listed;
-use super::placement::{Placement, grid, grids, shares};
-use super::plan::{Machine, Rows};
+use super::placement::Placement;
+use super::plan::{Cost, Machine};
+use super::rows::Rows;
 use crate::tensor::{Coordinates, Indices};
 
 /// The entries of a tensor on ranks.
@@ -51,23 +52,17 @@ impl<'r> Factors<'r> {
     ) -> (Self, Coordinates<f64>) {
         let listed = Listed::of_coordinates(entries);
         let count = ranks.size();
-        let mut placements = vec![Placement::Shares { tensor: "X".to_owned() }];
-        placements.extend(
-            grids(&listed.shape, count).into_iter().map(|parts| Placement::Grid { tensor: "X".to_owned(), parts }),
-        );
-        let made = placements.into_iter().map(|placement| {
-            let rank_of = match &placement {
-                Placement::Grid { parts, .. } => grid(&listed, parts),
-                _ => shares(listed.len(), count),
-            };
+        let made = Placement::of_entries("X", &listed.shape, count).into_iter().map(|placement| {
+            let rank_of = placement.ranks_of(&listed, &vec![true; listed.shape.len()], count);
             let rows: Vec<Rows> = (0..listed.shape.len()).map(|mode| rows(&listed, mode, &rank_of, count)).collect();
-            let time = time(&rows, &rank_of, row_bytes, count);
-            (time, placement, rank_of, rows)
+            (cost(&rows, &rank_of, row_bytes, count), placement, rank_of, rows)
         });
-        let best = made.min_by(|one, other| one.0.total_cmp(&other.0)).expect("equal numbers are always possible");
-        let (_, placement, rank_of, rows) = best;
+        let mut made: Vec<_> = made.collect();
+        let best = Cost::best(made.iter().map(|(cost, ..)| *cost)).expect("equal numbers are always possible");
+        let (_, placement, rank_of, rows) = made.swap_remove(best);
         let own = ranks.rank();
-        let modes: Vec<Mode> = rows.iter().map(|rows| Mode::of(rows, own, count)).collect();
+        let modes: Vec<Mode> =
+            rows.iter().zip(&listed.shape).map(|(rows, &extent)| Mode::of(rows, extent, own, count)).collect();
         let chosen: Vec<usize> = (0..listed.len()).filter(|&entry| rank_of[entry] as usize == own).collect();
         let renumbered = |(column, mode): (&Vec<u64>, &Mode)| {
             let number = |&entry: &usize| {
@@ -197,16 +192,16 @@ fn rows(listed: &Listed, mode: usize, rank_of: &[u32], ranks: usize) -> Rows {
     Rows::of(listed.shape[mode], pairs.collect(), ranks)
 }
 
-/// The time of one sweep over all modes, by the model of [`Machine`]: the entries of the rank that has most for each mode, and what the rank
+/// What one sweep over all modes costs, by the model of [`Machine`]: the entries of the rank that has most for each mode, and what the rank
 /// that sends most does.
-fn time(rows: &[Rows], rank_of: &[u32], row_bytes: usize, ranks: usize) -> f64 {
+fn cost(rows: &[Rows], rank_of: &[u32], row_bytes: usize, ranks: usize) -> Cost {
     let machine = Machine::default();
     let mut entries = vec![0u64; ranks];
     rank_of.iter().for_each(|&rank| entries[rank as usize] += 1);
     let mut sent = vec![0u64; ranks];
     for rows in rows {
-        for coordinate in 0..rows.extent {
-            let owner = rows.owner[coordinate] as usize;
+        for coordinate in rows.shared() {
+            let owner = rows.owner(coordinate) as usize;
             for user in rows.others(coordinate) {
                 // There, and back.
                 sent[user as usize] += row_bytes as u64;
@@ -215,21 +210,21 @@ fn time(rows: &[Rows], rank_of: &[u32], row_bytes: usize, ranks: usize) -> f64 {
         }
     }
     let most = |counts: &[u64]| counts.iter().copied().max().unwrap_or(0) as f64;
-    most(&entries) * rows.len() as f64 * machine.entry + most(&sent) / machine.bandwidth
+    let time = most(&entries) * rows.len() as f64 * machine.entry + most(&sent) / machine.bandwidth;
+    let mean = rank_of.len() as f64 / ranks as f64;
+    let imbalance = if rank_of.is_empty() { 1.0 } else { most(&entries) / mean };
+    Cost { time, bytes: sent.iter().sum(), imbalance }
 }
 
 impl Mode {
-    fn of(rows: &Rows, own: usize, ranks: usize) -> Self {
-        let has = |coordinate: usize, rank: usize| {
-            rows.is_needed(coordinate, rank as u32) || rows.owner[coordinate] as usize == rank
-        };
-        let here: Vec<u64> =
-            (0..rows.extent).filter(|&coordinate| has(coordinate, own)).map(|row| row as u64).collect();
+    fn of(rows: &Rows, extent: usize, own: usize, ranks: usize) -> Self {
+        let mut here = [rows.needed(own), rows.owned(own)].concat();
+        here.sort_unstable();
+        here.dedup();
         let (mut elsewhere, mut of_others) = (vec![Vec::new(); ranks], vec![Vec::new(); ranks]);
         let mut of_own = Vec::new();
         for (number, &coordinate) in here.iter().enumerate() {
-            let coordinate = coordinate as usize;
-            match rows.owner[coordinate] as usize {
+            match rows.owner(coordinate) as usize {
                 owner if owner == own => {
                     of_own.push(number);
                     rows.others(coordinate).for_each(|user| of_others[user as usize].push(number));
@@ -238,7 +233,7 @@ impl Mode {
             }
         }
         let owned = (0..ranks).map(|rank| rows.owned(rank)).collect();
-        Self { extent: rows.extent, here, elsewhere, of_others, own: of_own, owned }
+        Self { extent, here, elsewhere, of_others, own: of_own, owned }
     }
 }
 

@@ -34,6 +34,7 @@
 //! # Ok::<(), spc::distribute::DistributeError>(())
 //! ```
 
+mod bisection;
 mod communicator;
 mod dense_rows;
 #[cfg(feature = "decompose")]
@@ -45,6 +46,7 @@ mod parts;
 mod placement;
 mod plan;
 mod problem;
+mod rows;
 mod run;
 mod stored;
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! Which rank has which entries.
 
+use super::bisection::bisection;
 use super::listed::Listed;
 use spc_compiler::diagnostics::Diagnostics;
 use spc_compiler::notation::Kernel;
-use spc_compiler::schedule::{Placed, Shared, placed};
+use spc_compiler::schedule::{Placed, Shared, Sharing, placed};
 use std::fmt;
 use std::ops::Range;
 
@@ -23,6 +24,12 @@ pub enum Placement {
         /// The parts of each mode.
         parts: Vec<usize>,
     },
+    /// A tensor's entries, cut in two again and again, for as many ranks each: along the mode, each time, in which the two have fewest
+    /// coordinates in common. Ranks have about equal numbers of entries.
+    Bisection {
+        /// The tensor.
+        tensor: String,
+    },
     /// Parts of the range of an index of the result, of about equal numbers of entries.
     Range {
         /// The index.
@@ -38,6 +45,7 @@ impl fmt::Display for Placement {
                 let parts: Vec<String> = parts.iter().map(usize::to_string).collect();
                 write!(f, "{tensor}:{}", parts.join("x"))
             }
+            Placement::Bisection { tensor } => write!(f, "{tensor}:bisection"),
             Placement::Range { index } => write!(f, "{index}"),
         }
     }
@@ -49,10 +57,11 @@ impl Placement {
     /// # Errors
     /// When it asks for what can't be.
     pub fn asked(kernel: &Kernel) -> Result<Option<Self>, Diagnostics> {
-        let placement = |Placed { shared, grid }| match (shared, grid) {
+        let placement = |Placed { shared, sharing }| match (shared, sharing) {
             (Shared::Range(index), _) => Placement::Range { index },
-            (Shared::Entries(tensor), None) => Placement::Shares { tensor },
-            (Shared::Entries(tensor), Some(parts)) => {
+            (Shared::Entries(tensor), Sharing::Evenly) => Placement::Shares { tensor },
+            (Shared::Entries(tensor), Sharing::Bisection) => Placement::Bisection { tensor },
+            (Shared::Entries(tensor), Sharing::Grid(parts)) => {
                 let parts = parts.into_iter().map(|parts| usize::try_from(parts).unwrap_or(usize::MAX)).collect();
                 Placement::Grid { tensor, parts }
             }
@@ -68,8 +77,27 @@ impl Placement {
         }
     }
 
-    /// A placement as it is written: `X` for as many entries of `X` on each rank, `X:4x2x1` for a grid over its modes, `i` for the range of
-    /// an index.
+    /// How entries of a tensor can be shared out among so many ranks.
+    pub(super) fn of_entries(tensor: &str, shape: &[usize], ranks: usize) -> Vec<Self> {
+        let mut all = vec![Placement::Shares { tensor: tensor.to_owned() }];
+        if ranks > 1 {
+            all.push(Placement::Bisection { tensor: tensor.to_owned() });
+        }
+        all.extend(grids(shape, ranks).into_iter().map(|parts| Placement::Grid { tensor: tensor.to_owned(), parts }));
+        all
+    }
+
+    /// The rank of each entry; `is_cut` says of which modes a rank has only the coordinates of its entries.
+    pub(super) fn ranks_of(&self, entries: &Listed, is_cut: &[bool], ranks: usize) -> Vec<u32> {
+        match self {
+            Placement::Grid { parts, .. } => grid(entries, parts),
+            Placement::Bisection { .. } => bisection(entries, is_cut, ranks),
+            Placement::Shares { .. } | Placement::Range { .. } => shares(entries.len(), ranks),
+        }
+    }
+
+    /// A placement as it is written: `X` for as many entries of `X` on each rank, `X:4x2x1` for a grid over its modes, `X:bisection`, `i` for
+    /// the range of an index.
     ///
     /// # Errors
     /// When a grid is not written so.
@@ -82,16 +110,20 @@ impl Placement {
                 Placement::Range { index: name }
             });
         };
+        if parts == "bisection" {
+            return Ok(Placement::Bisection { tensor: tensor.to_owned() });
+        }
         let number = |part: &str| part.parse::<usize>().ok().filter(|parts| *parts > 0);
         let parts: Option<Vec<usize>> = parts.split('x').map(number).collect();
-        let parts =
-            parts.ok_or_else(|| format!("`{text}` is no grid: write the parts of each mode, as in `X:4x2x1`"))?;
+        let parts = parts.ok_or_else(|| {
+            format!("`{text}` is no grid: write the parts of each mode, as in `X:4x2x1`, or `X:bisection`")
+        })?;
         Ok(Placement::Grid { tensor: tensor.to_owned(), parts })
     }
 }
 
 /// The rank of each entry, where all have as many.
-pub(super) fn shares(entries: usize, ranks: usize) -> Vec<u32> {
+fn shares(entries: usize, ranks: usize) -> Vec<u32> {
     let mut of_entries = Vec::with_capacity(entries);
     for rank in 0..ranks {
         of_entries.resize(cut(entries, ranks, rank + 1), rank as u32);
@@ -105,17 +137,37 @@ pub(super) fn cut(whole: usize, parts: usize, part: usize) -> usize {
 }
 
 /// The rank of each entry, by a grid over modes. Cells count with the last mode first.
-pub(super) fn grid(entries: &Listed, parts: &[usize]) -> Vec<u32> {
+fn grid(entries: &Listed, parts: &[usize]) -> Vec<u32> {
     let mut of_entries = vec![0u32; entries.len()];
-    for (mode, &parts) in parts.iter().enumerate() {
-        let mut weights = vec![0u32; entries.shape[mode]];
-        entries.indices[mode].iter().for_each(|&index| weights[index as usize] += 1);
+    for (column, &parts) in entries.indices.iter().zip(parts) {
+        let Occupied { coordinates, places } = Occupied::of(column);
+        let mut weights = vec![0u32; coordinates.len()];
+        places.iter().for_each(|&place| weights[place as usize] += 1);
         let part = part_of_each(&weights, parts);
-        for (rank, &index) in of_entries.iter_mut().zip(&entries.indices[mode]) {
-            *rank = *rank * parts as u32 + part[index as usize];
+        for (rank, &place) in of_entries.iter_mut().zip(&places) {
+            *rank = *rank * parts as u32 + part[place as usize];
         }
     }
     of_entries
+}
+
+/// The coordinates of a mode that entries have: modes may be much longer than there are entries.
+pub(super) struct Occupied {
+    /// Ascending.
+    pub(super) coordinates: Vec<u64>,
+    /// For each entry, the place of its coordinate among them.
+    pub(super) places: Vec<u32>,
+}
+
+impl Occupied {
+    pub(super) fn of(column: &[u64]) -> Self {
+        let mut coordinates = column.to_vec();
+        coordinates.sort_unstable();
+        coordinates.dedup();
+        let place = |coordinate: &u64| coordinates.binary_search(coordinate).expect("it is among them") as u32;
+        let places = column.iter().map(place).collect();
+        Self { coordinates, places }
+    }
 }
 
 /// The part of each coordinate, where parts are ranges of about equal weight.
@@ -153,8 +205,9 @@ pub(crate) fn ranges(weights: &[u32], parts: usize) -> Vec<Range<usize>> {
     all
 }
 
-/// The grids of so many ranks over modes of these extents: along one mode, and the one whose parts come nearest to cubes.
-pub(super) fn grids(shape: &[usize], ranks: usize) -> Vec<Vec<usize>> {
+/// The grids of so many ranks over modes of these extents: along one mode, and the one whose parts come nearest to cubes, by the rule of Smith and
+/// Karypis (A Medium-Grained Algorithm for Distributed Sparse Tensor Factorization, 2016).
+fn grids(shape: &[usize], ranks: usize) -> Vec<Vec<usize>> {
     let along = |mode: usize| {
         let mut parts = vec![1; shape.len()];
         parts[mode] = ranks;
@@ -162,9 +215,11 @@ pub(super) fn grids(shape: &[usize], ranks: usize) -> Vec<Vec<usize>> {
     };
     let mut all: Vec<Vec<usize>> = (0..shape.len()).map(along).collect();
     let mut parts = vec![1; shape.len()];
+    let target = shape.iter().map(|&extent| extent as u128).sum::<u128>() / ranks as u128;
     for factor in prime_factors(ranks) {
-        let longest = (0..shape.len()).max_by_key(|&mode| shape[mode] / parts[mode]);
-        if let Some(longest) = longest {
+        let above = |mode: usize| ((shape[mode] / parts[mode]) as u128).saturating_sub(target);
+        // The first of those that are alike.
+        if let Some(longest) = (0..shape.len()).min_by_key(|&mode| std::cmp::Reverse(above(mode))) {
             parts[longest] *= factor;
         }
     }

@@ -3,8 +3,9 @@
 use super::communicator::Communicator;
 use super::dense_rows::row_bytes;
 use super::listed::Listed;
-use super::placement::{Placement, grid, grids, ranges, shares};
+use super::placement::{Placement, ranges};
 use super::problem::Problem;
+use super::rows::Rows;
 use super::{DistributeError, Renumbered};
 use crate::execute::ProgramError;
 use spc_compiler::notation::Role;
@@ -12,6 +13,12 @@ use spc_compiler::schedule::{Distribution, Shared, distribution, shared_input, s
 use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
+
+/// The most ranks that a plan is made for.
+const MOST_RANKS: usize = 1 << 20;
+
+/// The most coordinates of a range that is shared out: each rank lists those of its part.
+const LONGEST_RANGE: usize = 1 << 28;
 
 /// How a kernel runs on so many ranks.
 #[derive(Debug)]
@@ -60,76 +67,6 @@ impl ByRank {
 
     pub(super) fn of_rank(&self, rank: usize) -> &[u32] {
         &self.order[self.begin[rank]..self.begin[rank + 1]]
-    }
-}
-
-/// The coordinates of a renumbered index: the ranks that need each, and the one that owns what belongs to it.
-#[derive(Debug)]
-pub(super) struct Rows {
-    pub(super) extent: usize,
-    /// The ranks that need a coordinate, ascending, are those from `begin[coordinate]` on.
-    begin: Vec<usize>,
-    users: Vec<u32>,
-    pub(super) owner: Vec<u32>,
-}
-
-impl Rows {
-    /// Of pairs of a coordinate and a rank. The owner is the rank among those that need a coordinate that has least to send so far; of what
-    /// no rank needs, each owns a part of the same size.
-    pub(super) fn of(extent: usize, mut pairs: Vec<(u64, u32)>, ranks: usize) -> Self {
-        pairs.sort_unstable();
-        pairs.dedup();
-        let mut begin = vec![0usize; extent + 1];
-        pairs.iter().for_each(|(coordinate, _)| begin[*coordinate as usize + 1] += 1);
-        (0..extent).for_each(|coordinate| begin[coordinate + 1] += begin[coordinate]);
-        let users: Vec<u32> = pairs.into_iter().map(|(_, rank)| rank).collect();
-        let mut sends = vec![0u64; ranks];
-        let mut owner = Vec::with_capacity(extent);
-        for coordinate in 0..extent {
-            let users = &users[begin[coordinate]..begin[coordinate + 1]];
-            let least = users.iter().copied().min_by_key(|&rank| (sends[rank as usize], rank));
-            owner.push(least.unwrap_or_else(|| (coordinate as u128 * ranks as u128 / extent as u128) as u32));
-            if let Some(least) = least {
-                sends[least as usize] += users.len() as u64 - 1;
-            }
-        }
-        Self { extent, begin, users, owner }
-    }
-
-    /// Of ranges, each needed and owned by one rank.
-    fn of_ranges(extent: usize, ranges: &[Range<usize>]) -> Self {
-        let mut owner = vec![0u32; extent];
-        for (rank, range) in ranges.iter().enumerate() {
-            owner[range.clone()].fill(rank as u32);
-        }
-        Self { extent, begin: (0..=extent).collect(), users: owner.clone(), owner }
-    }
-
-    /// The ranks that need a coordinate.
-    fn users(&self, coordinate: usize) -> &[u32] {
-        &self.users[self.begin[coordinate]..self.begin[coordinate + 1]]
-    }
-
-    /// Those of them that do not own it.
-    pub(super) fn others(&self, coordinate: usize) -> impl Iterator<Item = u32> + '_ {
-        let owner = self.owner[coordinate];
-        self.users(coordinate).iter().copied().filter(move |&user| user != owner)
-    }
-
-    pub(super) fn is_needed(&self, coordinate: usize, rank: u32) -> bool {
-        self.users(coordinate).binary_search(&rank).is_ok()
-    }
-
-    /// The coordinates that a rank needs, ascending.
-    pub(super) fn needed(&self, rank: usize) -> Vec<u64> {
-        let is_needed = |coordinate: &usize| self.is_needed(*coordinate, rank as u32);
-        (0..self.extent).filter(is_needed).map(|coordinate| coordinate as u64).collect()
-    }
-
-    /// The coordinates that a rank owns, ascending.
-    pub(super) fn owned(&self, rank: usize) -> Vec<u64> {
-        let own = self.owner.iter().enumerate().filter(|(_, owner)| **owner as usize == rank);
-        own.map(|(coordinate, _)| coordinate as u64).collect()
     }
 }
 
@@ -186,28 +123,66 @@ pub struct Summary {
     pub replicated: u64,
 }
 
+impl Summary {
+    fn cost(&self) -> Cost {
+        Cost { time: self.time, bytes: self.bytes, imbalance: self.imbalance }
+    }
+}
+
+/// What decides between placements.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cost {
+    pub(super) time: f64,
+    pub(super) bytes: u64,
+    pub(super) imbalance: f64,
+}
+
+impl Cost {
+    /// Of those that take about as long as the fastest and are about even, the one that sends least: the model knows neither the network that
+    /// others use, too, nor how long kernels take.
+    pub(super) fn best(all: impl Iterator<Item = Self> + Clone) -> Option<usize> {
+        let least = all.clone().map(|cost| cost.time).fold(f64::INFINITY, f64::min);
+        let is_close = |cost: &Self| cost.time <= SLOWER * least && cost.imbalance <= UNEVEN;
+        let close = all.clone().enumerate().filter(|(_, cost)| is_close(cost));
+        let of_close =
+            close.min_by(|(_, one), (_, other)| one.bytes.cmp(&other.bytes).then(one.time.total_cmp(&other.time)));
+        let fastest = || all.enumerate().min_by(|(_, one), (_, other)| one.time.total_cmp(&other.time));
+        of_close.or_else(fastest).map(|(place, _)| place)
+    }
+}
+
+/// How much longer than the fastest a placement may take that sends less.
+const SLOWER: f64 = 1.4;
+
+/// How many more entries than the mean its rank of most entries may have.
+const UNEVEN: f64 = 2.0;
+
 impl Plan {
     /// See [`Problem::plan`].
     pub(super) fn of(problem: &Problem, placement: &Placement, ranks: usize) -> Result<Self, DistributeError> {
         let shared = match placement {
-            Placement::Shares { tensor } | Placement::Grid { tensor, .. } => Shared::Entries(tensor.clone()),
+            Placement::Shares { tensor } | Placement::Grid { tensor, .. } | Placement::Bisection { tensor } => {
+                Shared::Entries(tensor.clone())
+            }
             Placement::Range { index } => Shared::Range(index.clone()),
         };
         let distribution =
             distribution(&problem.kernel, &shared).map_err(|(what, help)| DistributeError::Refused { what, help })?;
         let extents = problem.extents_of(&distribution)?;
         let (rows, entries) = match placement {
-            Placement::Range { .. } => {
-                (vec![Rows::of_ranges(extents[0], &problem.ranges(&distribution, extents[0], ranks))], None)
+            Placement::Range { index } if extents[0] > LONGEST_RANGE => {
+                return Err(DistributeError::Refused {
+                    what: format!("the range of `{index}` has {} coordinates", extents[0]),
+                    help: format!("share out the entries of an input; ranges have at most {LONGEST_RANGE}"),
+                });
             }
-            Placement::Shares { tensor } | Placement::Grid { tensor, .. } => {
+            Placement::Range { .. } => (vec![Rows::Ranges(problem.ranges(&distribution, extents[0], ranks))], None),
+            Placement::Shares { tensor } | Placement::Grid { tensor, .. } | Placement::Bisection { tensor } => {
                 let listed = problem.listed(tensor);
                 check_grid(placement, listed, ranks)?;
-                let rank_of = match placement {
-                    Placement::Grid { parts, .. } => grid(listed, parts),
-                    _ => shares(listed.len(), ranks),
-                };
                 let place = problem.place(tensor);
+                let is_cut: Vec<bool> = distribution.modes[place].iter().map(Option::is_some).collect();
+                let rank_of = placement.ranks_of(listed, &is_cut, ranks);
                 let rows = (0..distribution.indices.len()).map(|index| {
                     let modes =
                         (0..listed.indices.len()).filter(|&mode| distribution.modes[place][mode] == Some(index));
@@ -329,9 +304,14 @@ impl Plan {
         modes == 1 && problem.kernel.tensors[tensor].format.is_dense()
     }
 
+    /// Whether it is the tensor whose entries are shared out.
+    pub(super) fn is_shared(&self, name: &str) -> bool {
+        self.entries.as_ref().is_some_and(|entries| entries.tensor == name)
+    }
+
     /// Whether entries of an operand are sent: those of the shared one lie where they are needed.
     pub(super) fn is_sent(&self, tensor: usize, name: &str) -> bool {
-        self.cut(tensor).is_some() && self.entries.as_ref().is_none_or(|entries| entries.tensor != name)
+        self.cut(tensor).is_some() && !self.is_shared(name)
     }
 
     fn count(&mut self, problem: &Problem, entries: Option<Vec<u64>>) {
@@ -341,29 +321,38 @@ impl Plan {
         match entries {
             Some(entries) => counts.iter_mut().zip(entries).for_each(|(counts, entries)| counts.entries = entries),
             None => {
-                for (place, tensor) in problem.inputs() {
-                    let Some((mode, _)) = self.cut(place) else { continue };
-                    if !problem.kernel.tensors[place].format.is_dense() {
-                        let owner = &self.rows[0].owner;
-                        let listed = problem.listed(&tensor.0);
-                        listed.indices[mode]
+                // A rank goes through all entries of what is not cut, if it has a part of the range.
+                let has_part = |rank: usize| match &self.rows[..] {
+                    [Rows::Ranges(ranges)] => !ranges[rank].is_empty(),
+                    _ => true,
+                };
+                for (place, (name, _)) in problem.inputs() {
+                    if problem.kernel.tensors[place].format.is_dense() {
+                        continue;
+                    }
+                    let listed = problem.listed(name);
+                    match self.cut(place) {
+                        Some((mode, _)) => listed.indices[mode]
                             .iter()
-                            .for_each(|&index| counts[owner[index as usize] as usize].entries += 1);
+                            .for_each(|&index| counts[self.rows[0].owner(index) as usize].entries += 1),
+                        None => (0..counts.len())
+                            .filter(|&rank| has_part(rank))
+                            .for_each(|rank| counts[rank].entries += listed.len() as u64),
                     }
                 }
             }
         }
         for (place, (name, tensor)) in problem.inputs() {
+            if self.is_shared(name) {
+                continue;
+            }
             let Some((mode, index)) = self.cut(place) else {
                 self.replicated += tensor.storage_bytes() as u64;
                 continue;
             };
-            if !self.is_sent(place, name) {
-                continue;
-            }
             let rows = &self.rows[index];
-            let mut send = |coordinate: usize, bytes: u64| {
-                let owner = rows.owner[coordinate];
+            let mut send = |coordinate: u64, bytes: u64| {
+                let owner = rows.owner(coordinate);
                 for user in rows.others(coordinate) {
                     counts[owner as usize].sent += bytes;
                     counts[user as usize].taken += bytes;
@@ -373,12 +362,12 @@ impl Plan {
             if problem.kernel.tensors[place].format.is_dense() {
                 let bytes = row_bytes(tensor.shape(), (mode, tensor.element().bytes())) as u64;
                 if bytes > 0 {
-                    (0..rows.extent).for_each(|coordinate| send(coordinate, bytes));
+                    rows.shared().for_each(|coordinate| send(coordinate, bytes));
                 }
             } else {
                 let listed = problem.listed(name);
                 let bytes = listed.entry_bytes() as u64;
-                listed.indices[mode].iter().for_each(|&coordinate| send(coordinate as usize, bytes));
+                listed.indices[mode].iter().for_each(|&coordinate| send(coordinate, bytes));
             }
         }
         for (place, tensor) in
@@ -390,8 +379,8 @@ impl Plan {
             if bytes == 0 {
                 continue;
             }
-            for coordinate in 0..rows.extent {
-                let owner = rows.owner[coordinate];
+            for coordinate in rows.shared() {
+                let owner = rows.owner(coordinate);
                 for user in rows.others(coordinate) {
                     counts[user as usize].results_sent += bytes;
                     counts[owner as usize].results_taken += bytes;
@@ -429,7 +418,8 @@ fn check_grid(placement: &Placement, listed: &Listed, ranks: usize) -> Result<()
 }
 
 impl Problem {
-    /// How entries, or a range, can be shared out among so many ranks: plans, the one that takes least time by the model first. Where the
+    /// How entries, or a range, can be shared out among so many ranks: plans, first the one to take: of those that take at most
+    /// 1.4 times the least time by the model and are about even, the one that sends least. The others follow by time. Where the
     /// schedule says it (`distribute(X)`), this one.
     ///
     /// # Errors
@@ -440,21 +430,29 @@ impl Problem {
         }
         let mut placements = Vec::new();
         if let Some(tensor) = shared_input(&self.kernel) {
-            placements.push(Placement::Shares { tensor: tensor.clone() });
-            let all = grids(self.shape(&tensor), ranks);
-            placements.extend(all.into_iter().map(|parts| Placement::Grid { tensor: tensor.clone(), parts }));
+            placements = Placement::of_entries(&tensor, self.shape(&tensor), ranks);
         }
         placements.extend(shared_ranges(&self.kernel).into_iter().map(|index| Placement::Range { index }));
-        let mut plans =
-            placements.iter().map(|placement| self.plan(placement, ranks)).collect::<Result<Vec<_>, _>>()?;
+        let (mut plans, mut refused) = (Vec::new(), None);
+        for placement in &placements {
+            match self.plan(placement, ranks) {
+                Ok(plan) => plans.push(plan),
+                // Of a range that is too long.
+                Err(error @ DistributeError::Refused { .. }) => refused = refused.or(Some(error)),
+                Err(error) => return Err(error),
+            }
+        }
         if plans.is_empty() {
-            return Err(DistributeError::Refused {
+            return Err(refused.unwrap_or_else(|| DistributeError::Refused {
                 what: format!("`{}` can't be distributed", self.kernel.name),
                 help: "each term must be nothing without an entry of one sparse input, or an index of the result stand alone for modes"
                     .to_owned(),
-            });
+            }));
         }
         plans.sort_by(|one, other| one.summary(machine).time.total_cmp(&other.summary(machine).time));
+        if let Some(best) = Cost::best(plans.iter().map(|plan| plan.summary(machine).cost())) {
+            plans[..=best].rotate_right(1);
+        }
         Ok(plans)
     }
 
@@ -467,6 +465,10 @@ impl Problem {
     /// When there is no rank.
     pub fn plan(&self, placement: &Placement, ranks: usize) -> Result<Plan, DistributeError> {
         assert!(ranks > 0, "there is at least one rank");
+        if ranks > MOST_RANKS {
+            let help = format!("a plan is of at most {MOST_RANKS}");
+            return Err(DistributeError::Refused { what: format!("{ranks} ranks are too many"), help });
+        }
         Plan::of(self, placement, ranks)
     }
 

@@ -50,7 +50,7 @@ impl Problem {
             inputs.push((name.to_owned(), tensor));
         }
         let shapes = whole.shapes().collect();
-        let dimensions = whole.dimensions().to_vec();
+        let dimensions = whole.dimensions();
         let mut problem = Self { kernel: kernel.clone(), options, inputs, listed, shapes, dimensions };
         // Of several statements none is distributed.
         if let [statement] = &kernel.statements[..] {

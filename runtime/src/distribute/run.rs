@@ -5,8 +5,9 @@ use super::DistributeError;
 use super::communicator::Communicator;
 use super::dense_rows::{chosen, copy_row, put_row, put_rows, row_bytes, rows_of};
 use super::listed::{Listed, dense, from_bytes};
-use super::plan::{Plan, Rows};
+use super::plan::Plan;
 use super::problem::Problem;
+use super::rows::Rows;
 use crate::execute::{Backend, Chain, Operand, ProgramError, Streamed, Uncompiled};
 use crate::tensor::{AnyTensor, Duplicates, Element};
 use crate::with_element;
@@ -156,9 +157,9 @@ impl Local<'_> {
         let mut inputs = Vec::new();
         for (place, (name, tensor)) in self.problem.inputs() {
             let operand = match self.plan.cut(place) {
+                _ if self.plan.is_shared(name) => self.own_entries(place, name),
                 None => tensor.clone().into(),
-                Some(cut) if self.plan.is_sent(place, name) => self.take(place, (name, tensor), cut, &mut from)?,
-                Some(_) => self.own_entries(place, name),
+                Some(cut) => self.take(place, (name, tensor), cut, &mut from)?,
             };
             inputs.push((name.clone(), operand));
         }
@@ -176,25 +177,21 @@ impl Local<'_> {
         let (own, rows) = (self.ranks.rank() as u32, self.rows(index));
         if self.is_dense(place) {
             let mut row = Vec::new();
-            for coordinate in (0..rows.extent).filter(|&coordinate| rows.owner[coordinate] == own) {
-                let mut users = rows.others(coordinate).peekable();
-                if users.peek().is_some() {
-                    row.clear();
-                    copy_row(
-                        tensor.values().as_bytes(),
-                        tensor.shape(),
-                        (mode, tensor.element().bytes()),
-                        coordinate,
-                        &mut row,
-                    );
-                    users.for_each(|user| messages[user as usize].extend_from_slice(&row));
-                }
+            for coordinate in rows.shared().filter(|&coordinate| rows.owner(coordinate) == own) {
+                row.clear();
+                copy_row(
+                    tensor.values().as_bytes(),
+                    tensor.shape(),
+                    (mode, tensor.element().bytes()),
+                    coordinate as usize,
+                    &mut row,
+                );
+                rows.others(coordinate).for_each(|user| messages[user as usize].extend_from_slice(&row));
             }
         } else {
             let listed = self.problem.listed(name);
             for (entry, &coordinate) in listed.indices[mode].iter().enumerate() {
-                let coordinate = coordinate as usize;
-                if rows.owner[coordinate] == own {
+                if rows.owner(coordinate) == own {
                     rows.others(coordinate).for_each(|user| listed.write(entry, &mut messages[user as usize]));
                 }
             }
@@ -218,8 +215,8 @@ impl Local<'_> {
             // How many entries each rank has sent of this operand.
             let mut counts = vec![0usize; from.len()];
             for (entry, &coordinate) in listed.indices[mode].iter().enumerate() {
-                let owner = rows.owner[coordinate as usize];
-                if rows.is_needed(coordinate as usize, own) {
+                let owner = rows.owner(coordinate);
+                if rows.is_needed(coordinate, own) {
                     match owner == own {
                         true => here.push(listed.index(entry), listed.value(entry)),
                         false => counts[owner as usize] += 1,
@@ -240,7 +237,7 @@ impl Local<'_> {
         let mut bytes = vec![0u8; row * needed.len()];
         let mut own_row = Vec::new();
         for (number, &coordinate) in needed.iter().enumerate() {
-            let owner = rows.owner[coordinate as usize];
+            let owner = rows.owner(coordinate);
             let row = if owner == own {
                 own_row.clear();
                 copy_row(tensor.values().as_bytes(), shape, (mode, width), coordinate as usize, &mut own_row);
@@ -343,7 +340,7 @@ impl Local<'_> {
         let (own, rows, width) = (self.ranks.rank() as u32, self.rows(index), declared.element.bytes());
         let mut messages = vec![Vec::new(); self.ranks.size()];
         for (number, &coordinate) in self.needed[index].iter().enumerate() {
-            let message = &mut messages[rows.owner[coordinate as usize] as usize];
+            let message = &mut messages[rows.owner(coordinate) as usize];
             copy_row(tensor.values().as_bytes(), tensor.shape(), (mode, width), number, message);
         }
         let taken = self.ranks.exchange(messages)?;
@@ -353,7 +350,7 @@ impl Local<'_> {
         let begin = self.problem.begin(declared, shape.iter().product());
         // Each rank has sent the rows that it needs itself.
         let sent_by = |rank: usize| {
-            let is_sent = |coordinate: &u64| rows.is_needed(*coordinate as usize, rank as u32);
+            let is_sent = |coordinate: &u64| rows.is_needed(*coordinate, rank as u32);
             let places = owned.iter().enumerate().filter(|(_, coordinate)| is_sent(coordinate));
             places.map(|(place, _)| place as u64).collect::<Vec<u64>>()
         };
@@ -402,7 +399,7 @@ impl Local<'_> {
         }
         let mut messages = vec![Vec::new(); self.ranks.size()];
         for entry in 0..here.len() {
-            let owner = self.rows(index).owner[here.indices[mode][entry] as usize];
+            let owner = self.rows(index).owner(here.indices[mode][entry]);
             here.write(entry, &mut messages[owner as usize]);
         }
         let empty = || Listed::empty(here.shape.clone(), here.element);
@@ -419,7 +416,15 @@ impl Local<'_> {
             _ => {
                 let all = all.into_iter().map(|listed| packed(listed, declared, begins)).collect::<Result<_, _>>()?;
                 let combined = self.combined(declared, all)?;
-                Listed::of(&combined, declared.format.is_dense().then_some(&begin))
+                let listed = Listed::of(&combined, declared.format.is_dense().then_some(&begin));
+                // Blocks have places of rows that are others'.
+                let mut own = empty();
+                for entry in 0..listed.len() {
+                    if self.rows(index).owner(listed.indices[mode][entry]) == self.ranks.rank() as u32 {
+                        own.push(listed.index(entry), listed.value(entry));
+                    }
+                }
+                own
             }
         };
         Ok(Held::Entries(owned))

@@ -2,20 +2,20 @@
 
 use super::DistributeError;
 use super::communicator::Communicator;
+use super::placement::Placement;
 use super::plan::Plan;
 use super::problem::Problem;
 use crate::execute::{Error, Operand, ProgramError, ProgramOptions};
-use crate::io::{ReadError, StoredTensor, Sum};
+use crate::io::{ReadError, ReadErrorKind, StoredTensor, Sum};
 use spc_compiler::notation::Kernel;
 
 impl Problem {
-    /// A kernel and its inputs where one, in a `.spct` file of a format that comes in parts, is shared out in the order in which it is stored:
-    /// each rank reads as many of its entries as any other, and no rank has all of them. The plan is made of what ranks say of theirs. All
+    /// A kernel and its inputs where one, in a `.spct` file, is shared out in the order in which it is stored: each rank reads as many of its
+    /// entries as any other, and no rank has all of them. If its format does not come in parts, each rank reads all. The plan is made of what ranks say of theirs. All
     /// ranks call it.
     ///
     /// # Errors
-    /// As [`Problem::new`] and [`Problem::plan`]; when the file can't be read, is damaged, or does not come in parts; and when another rank
-    /// has stopped.
+    /// As [`Problem::new`] and [`Problem::plan`]; when the file can't be read or is damaged; and when another rank has stopped.
     pub fn of_stored(
         kernel: &Kernel,
         mut inputs: Vec<(String, Operand)>,
@@ -27,7 +27,17 @@ impl Problem {
         let unread = |source: ReadError| -> DistributeError {
             ProgramError::from(Error::Read { tensor: tensor.to_owned(), source }).into()
         };
-        let parts = stored.parts(ranks.size(), None).map_err(unread)?;
+        inputs.retain(|(name, _)| name != tensor);
+        let parts = match stored.parts(ranks.size(), None) {
+            // Each rank reads all of it.
+            Err(error) if error.kind() == ReadErrorKind::NotSupported => {
+                inputs.push((tensor.to_owned(), stored.read().map_err(unread)?.into()));
+                let problem = Self::new(kernel, inputs, dimensions, options)?;
+                let plan = problem.plan(&Placement::Shares { tensor: tensor.to_owned() }, ranks.size())?;
+                return Ok((problem, plan));
+            }
+            parts => parts.map_err(unread)?,
+        };
         let rank = ranks.rank();
         let own = match rank < parts.len() {
             true => parts.read(rank).map_err(unread)?,
@@ -44,7 +54,6 @@ impl Problem {
             }
             parts.check().map_err(unread)?;
         }
-        inputs.retain(|(name, _)| name != tensor);
         inputs.push((tensor.to_owned(), own.into()));
         let problem = Self::new(kernel, inputs, dimensions, options)?;
         let plan = Plan::of_parts(&problem, tensor, ranks)?;

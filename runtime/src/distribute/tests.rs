@@ -3,7 +3,7 @@
 use super::*;
 use crate::execute::{Backend, Operand, Program, ProgramOptions};
 use crate::generate;
-use crate::tensor::AnyTensor;
+use crate::tensor::{AnyTensor, Coordinates, Indices};
 use spc_compiler::format::Format;
 use spc_compiler::{notation, syntax};
 
@@ -213,6 +213,106 @@ fn more_ranks_than_entries() {
     check("fn spmv(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }", vec![one, ("x", table(&[3]))], &[]);
     let none = ("A", sparse(&[3, 3], 0, 7));
     check("fn spmv(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }", vec![none, ("x", table(&[3]))], &[]);
+}
+
+/// Where no index is cut, a rank still has its share of the entries alone.
+#[test]
+fn entries_that_no_index_cuts() {
+    let x = || ("X", sparse(&[40], 25, 8));
+    check("fn moment(X: csf) -> s: f64 { s = X(i) * i; }", vec![x()], &[]);
+    check("fn shifted(X: csf, b: dense) -> y: dense { y(r) = X(r + m) * b(m); }", vec![x(), ("b", table(&[4]))], &[]);
+    check("fn trace(A: csr) -> s: f64 { s = A(i, i); }", vec![("A", sparse(&[30, 30], 300, 9))], &[]);
+}
+
+/// Blocks of results have places of rows that are others', and windows an index that has no name.
+#[test]
+fn results_in_blocks_and_windows() {
+    let a = || ("A", sparse(&[41, 30], 150, 5));
+    check("fn rows(A: csf) -> y: bcsf(2) { y(i) = A(i, j); }", vec![a()], &[]);
+    check("fn copy(A: csr) -> B: bcsr(2) { B(i, j) = A(i, j); }", vec![a()], &[]);
+    let window = "fn window(b: csf) -> y: dense { y(2..6) = b(2..6); }";
+    check(window, vec![("b", sparse(&[6], 4, 3))], &[("y1_size", 6)]);
+}
+
+/// Formats that say where coordinates can be are not numbered anew.
+#[test]
+fn formats_that_tie_coordinates() {
+    let mut band = generate::uniform(&[20, 20], 100, 4).unwrap();
+    band.indices[1] = band.indices[0].clone();
+    let diagonal = "fn copy(A: [dense, diagonal]) -> B: dense { B(i, j) = A(i, j); }";
+    check(diagonal, vec![("A", band.into())], &[]);
+    let mut pairs = generate::uniform(&[20, 24], 1, 4).unwrap();
+    let places: Vec<(u32, u32)> = (0..20).flat_map(|row| (0..24).map(move |column| (row, column))).collect();
+    let chosen: Vec<(u32, u32)> = places.into_iter().filter(|(row, column)| (column + row) % 4 < 2).collect();
+    pairs.values = vec![1.5; chosen.len()];
+    pairs.indices = vec![
+        Indices::U32(chosen.iter().map(|place| place.0).collect()),
+        Indices::U32(chosen.iter().map(|place| place.1).collect()),
+    ];
+    let structured = "fn rows(A: structured(2, 4), x: dense) -> y: dense { y(i) = A(i, j) * x(j); }";
+    check(structured, vec![("A", pairs.into()), ("x", table(&[24]))], &[]);
+}
+
+/// Modes of which nothing as long as they are can be made.
+#[test]
+fn long_modes() {
+    let text = "fn rows(A: [compressed(u64), compressed(u64)]) -> y: [compressed(u64)] { y(i) = A(i, j); }";
+    let long = |row: u64| (row << 50) + 1;
+    let entries = Coordinates {
+        shape: vec![1 << 60, 5],
+        shape_is_stated: true,
+        indices: vec![Indices::U64((0..9).map(long).collect()), Indices::U64((0..9).map(|row| row % 5).collect())],
+        values: (0..9).map(|row| f64::from(row) + 1.0).collect(),
+    };
+    check(text, vec![("A", entries.clone().into())], &[]);
+    let inputs = vec![("A".to_owned(), Operand::from(entries))];
+    let problem = Problem::new(&kernel(text), inputs, &[], &ProgramOptions::default()).unwrap();
+    let error = problem.plan(&Placement::Range { index: "i".to_owned() }, 2).unwrap_err().to_string();
+    assert!(error.contains("share out the entries"), "{error}");
+    let shares = Placement::Shares { tensor: "A".to_owned() };
+    let error = problem.plan(&shares, 1 << 40).unwrap_err().to_string();
+    assert!(error.contains("are too many"), "{error}");
+}
+
+/// A format that does not come in parts is read as a whole.
+#[test]
+fn files_that_do_not_come_in_parts() {
+    let text = "fn spmv(A: ell, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }";
+    let inputs = vec![("A".to_owned(), sparse(&[40, 30], 150, 1)), ("x".to_owned(), table(&[30]))];
+    let options = ProgramOptions { backend: Some(Backend::Interpreter), ..ProgramOptions::default() };
+    let kernel = kernel(text);
+    let whole = Program::new(&kernel, inputs.clone(), &[], &options).unwrap().run(1).unwrap().outputs;
+    let problem = Problem::new(&kernel, inputs.clone(), &[], &options).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let (_, (_, packed)) = problem.inputs().find(|(_, (name, _))| name == "A").unwrap();
+    crate::io::write_tensor(folder.path().join("a.spct"), packed).unwrap();
+    let stored = crate::io::StoredTensor::open(folder.path().join("a.spct")).unwrap();
+    assert!(stored.parts(2, None).is_err());
+    let run = |own: &ThreadRank| {
+        let (problem, plan) = Problem::of_stored(&kernel, inputs.clone(), ("A", &stored), &[], &options, own)?;
+        problem.run(&plan, own).and_then(|part| problem.gather(&plan, part, own))
+    };
+    let found = on_threads(3, None, run).unwrap().swap_remove(0).unwrap();
+    assert_eq!(nonzeros(&found[0].1), nonzeros(&whole[0].1));
+}
+
+/// A range that cuts no sparse input leaves all its entries to each rank.
+#[test]
+fn a_range_of_columns_is_no_way_to_share_entries() {
+    let text = "fn mttkrp(X: csf, B: dense, C: dense) -> A: dense { A(i, r) = X(i, j, k) * B(j, r) * C(k, r); }";
+    let inputs = [("X", sparse(&[200, 150, 250], 30_000, 4)), ("B", table(&[150, 8])), ("C", table(&[250, 8]))];
+    let inputs = inputs.into_iter().map(|(name, operand)| (name.to_owned(), operand)).collect();
+    let problem = Problem::new(&kernel(text), inputs, &[], &ProgramOptions::default()).unwrap();
+    let plans = problem.plans(8, Machine::default()).unwrap();
+    let range = plans.iter().find(|plan| plan.placement().to_string() == "r").unwrap();
+    assert!(range.counts().iter().all(|counts| counts.entries == 30_000), "{:?}", range.counts());
+    assert_ne!(plans[0].placement().to_string(), "r");
+    // The first sends least of those that are about as fast.
+    let summaries: Vec<Summary> = plans.iter().map(|plan| plan.summary(Machine::default())).collect();
+    let least = summaries.iter().map(|summary| summary.time).fold(f64::INFINITY, f64::min);
+    assert!(summaries[0].time <= 1.4 * least);
+    let is_close = |summary: &&Summary| summary.time <= 1.4 * least && summary.imbalance <= 2.0;
+    assert!(summaries.iter().filter(is_close).all(|summary| summary.bytes >= summaries[0].bytes));
 }
 
 #[test]

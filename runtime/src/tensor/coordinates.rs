@@ -19,6 +19,7 @@ impl Indices {
     }
 
     /// Those of some entries.
+    #[cfg(feature = "decompose")]
     pub(crate) fn chosen(&self, entries: &[usize]) -> Self {
         match self {
             Indices::U32(indices) => Indices::U32(entries.iter().map(|&entry| indices[entry]).collect()),

@@ -94,9 +94,10 @@ impl Uncompiled {
         self.concrete.interface.tensors.iter().map(move |tensor| (tensor.name.clone(), shape(tensor)))
     }
 
-    /// Extents that no input determines, by name.
-    pub(crate) fn dimensions(&self) -> &[(String, usize)] {
-        &self.dimensions
+    /// Extents that no input determines, by the names that a caller states them by.
+    pub(crate) fn dimensions(&self) -> Vec<(String, usize)> {
+        let has_name = |(name, _): &&(String, usize)| self.concrete.interface.extents_called(name).is_ok();
+        self.dimensions.iter().filter(has_name).cloned().collect()
     }
 
     /// Compiles the kernels.
