@@ -179,6 +179,14 @@ impl KernelBuilder {
         self.compile_for(None)
     }
 
+    /// The kernel as its text and formats say it, and not compiled: for a [`Problem`](crate::distribute::Problem), say.
+    ///
+    /// # Errors
+    /// When the text or a format is wrong, with the place.
+    pub fn checked(&self) -> Result<notation::Kernel, ProgramError> {
+        parsed(&self.text, &self.formats)
+    }
+
     /// Compiles the kernel, with loops for a GPU, and has `link` make what runs them: for a [device](crate::execute::device::Device) of
     /// one's own.
     ///
