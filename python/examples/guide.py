@@ -26,3 +26,11 @@ assert np.allclose(out, A @ x)
 X = spc.tensor(([np.array([0, 1]), np.array([1, 2]), np.array([3, 0])], np.array([2.0, 3.0])), format="csf", shape=(2, 3, 4))
 B, D = np.ones((3, 8)), np.ones((4, 8))
 assert np.allclose(mttkrp(X, B, D), [[2.0] * 8, [3.0] * 8])
+
+y = spc.einsum("ij,j->i", A, x, ranks=4)                # four threads that exchange messages
+y = spmv(A, x, ranks=4, distribute="A:2x2")             # the cells of a grid over the modes of A
+model = spc.cp_als(X, rank=2, ranks=4)
+spmv.placements(A, x, ranks=64)                         # what 64 ranks would send, without a run
+
+assert np.allclose(y, A @ x) and model.fit > 0.9
+assert spmv.placements(A, x, ranks=64)[-1]["bytes"] > 0

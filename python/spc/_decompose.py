@@ -7,7 +7,7 @@ from typing import Any, Sequence
 
 import numpy as np
 
-from . import _convert, _native
+from . import _convert, _native, _ranks
 from ._tensor import tensor
 
 
@@ -62,10 +62,14 @@ class Tucker:
 
 
 def _cp(x: Any, method: str, rank: int, iterations: int, tolerance: float, seed: int, start: str, weights: Any = None) -> CP:
-    if start not in ("random", "hosvd"):
-        raise ValueError(f"start={start!r}: say 'random' or 'hosvd'")
+    _checked_start(start)
     weights = None if weights is None else tensor(weights)._storage
     return _of(CP, _native._cp(tensor(x)._storage, method, rank, iterations, tolerance, seed, start == "hosvd", weights))
+
+
+def _checked_start(start: str) -> None:
+    if start not in ("random", "hosvd"):
+        raise ValueError(f"start={start!r}: say 'random' or 'hosvd'")
 
 
 def _of(kind: Any, found: Any) -> Any:
@@ -74,9 +78,19 @@ def _of(kind: Any, found: Any) -> Any:
 
 
 def cp_als(x: Any, rank: int, *, iterations: int = 50, tolerance: float = 1e-4, seed: int = 0, start: str = "random",
-           weights: Any = None) -> CP:
-    """CP by alternating least squares, of a tensor with 3 to 8 modes; ``weights``, of its shape, says which entries count."""
-    return _cp(x, "als", rank, iterations, tolerance, seed, start, weights)
+           weights: Any = None, ranks: Any = None) -> CP:
+    """CP by alternating least squares, of a tensor with 3 to 8 modes; ``weights``, of its shape, says which entries count.
+
+    ``ranks`` is how many threads share the entries out, or a communicator of mpi4py's, whose processes all call this with the same tensor
+    and options; each gets the model. Ranks take no ``weights``.
+    """
+    if ranks is None:
+        return _cp(x, "als", rank, iterations, tolerance, seed, start, weights)
+    ranks = _ranks.checked(ranks)
+    with _ranks.agreed(ranks):
+        _checked_start(start)
+        storage, weights = tensor(x)._storage, None if weights is None else tensor(weights)._storage
+    return _of(CP, _native._cp_on(storage, rank, iterations, tolerance, seed, start == "hosvd", weights, ranks))
 
 
 def cp_nonnegative(x: Any, rank: int, *, iterations: int = 50, tolerance: float = 1e-4, seed: int = 0, start: str = "random") -> CP:

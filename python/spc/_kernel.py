@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 import threading
 import warnings
 from collections import OrderedDict
@@ -11,7 +12,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from . import _convert, _einsum, _native
+from . import _convert, _einsum, _native, _ranks
 from ._tensor import Tensor
 
 
@@ -53,6 +54,11 @@ class Kernel:
 
     ``out=`` is an array, or a tuple of arrays, that dense results are written into: C-contiguous, of the result's shape and element
     type, sharing no memory with the inputs.
+
+    ``ranks=4`` shares the work out among four threads that exchange messages, ``ranks=MPI.COMM_WORLD`` among the processes of a
+    communicator of mpi4py's, all of which make the same call with the same inputs. Then the results are those of the first rank, and the
+    others get ``None``; a rank that fails raises an exception in all. ``distribute=`` says what is shared out: ``"X"`` the entries of
+    ``X`` in equal numbers, ``"X:2x2x1"`` a grid over its modes, ``"i"`` the range of an index of the result; without it, what costs least.
     """
 
     def __init__(self, text: str, formats: dict[str, str], *, dimensions: dict[str, int] | None = None,
@@ -72,7 +78,11 @@ class Kernel:
         self._declared = {name: (element, format, order) for name, element, format, order in probe.declared}
         self._places = {name: place for place, name in enumerate(self.inputs)}
 
-    def __call__(self, *args: Any, out: Any = None, **named: Any) -> Any:
+    def __call__(self, *args: Any, out: Any = None, ranks: Any = None, distribute: str | None = None, **named: Any) -> Any:
+        if ranks is not None:
+            return self._on(_ranks.checked(ranks), args, named, out, distribute)
+        if distribute is not None:
+            raise TypeError("distribute= is for ranks: say ranks=, too")
         if named:
             args = self._ordered(args, named)
         elif len(args) != len(self.inputs):
@@ -90,6 +100,34 @@ class Kernel:
         if len(results) == 1:
             return _given(results[0])
         return tuple(map(_given, results))
+
+    def _on(self, ranks: Any, args: tuple[Any, ...], named: dict[str, Any], out: Any, distribute: str | None) -> Any:
+        """The results of all ranks together, on the first."""
+        with _ranks.agreed(ranks):
+            if out is not None:
+                raise TypeError("out= is for one rank: with ranks=, results are new arrays")
+            problem = self._problem(args, named)
+        made = problem.run(ranks, distribute)
+        if made is None:
+            return None
+        found = dict(made)
+        results = [_given(found[name]) for name in self.results]
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def _problem(self, args: tuple[Any, ...], named: dict[str, Any]) -> _native.Problem:
+        inputs, _ = self._inputs(self._ordered(args, named))
+        formats = [] if self._is_whole else self._formats_for(inputs)
+        return _native.Problem(self._text, formats, self._dimensions, self._backend, self._deterministic, self.inputs, inputs)
+
+    def placements(self, *args: Any, ranks: int, **named: Any) -> list[dict[str, Any]]:
+        """How the work can be shared out among so many ranks, for these inputs, and what each way costs; the one that takes least time
+        comes first. It is made of coordinates alone: nothing runs.
+
+        Each is a dictionary of ``distribute``, as a call takes it, ``bytes`` that all ranks send, ``most_bytes_of_a_rank`` that one sends
+        or takes, ``messages``, ``imbalance`` (the entries of the rank that has most, over the mean), ``modelled_seconds``, and
+        ``bytes_on_every_rank``, of operands that are not sent.
+        """
+        return self._problem(args, named).plans(operator.index(ranks))
 
     def _ordered(self, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
         found = dict(zip(self.inputs, args))
@@ -269,7 +307,7 @@ def _cached(key: Any, make: Callable[[], Any]) -> Any:
 
 
 def einsum(text: str, *operands: Any, format: str | None = None, out: Any = None, dimensions: dict[str, int] | None = None,
-           **named: Any) -> Any:
+           ranks: Any = None, distribute: str | None = None, **named: Any) -> Any:
     """A product of tensors, summed over the indices that the result does not have.
 
     ``einsum("ij,j->i", A, x)`` takes operands in order, and ``...`` as NumPy does (an extent of 1 is not repeated); ``einsum("y(i) = A(i,j) * x(j)", A=A, x=x)`` any index notation and operands by
@@ -278,8 +316,21 @@ def einsum(text: str, *operands: Any, format: str | None = None, out: Any = None
     :param operands: what :func:`spc.tensor` takes, and numbers. Shapes: one mode for each index, of equal extents for equal indices.
     :param format: the format of the result; dense if not given.
     :param out: the array that a dense result is written into.
+    :param ranks: how many threads are ranks, or a communicator of mpi4py's: see :class:`spc.Kernel`.
+    :param distribute: what ranks share out. Operands of an einsum string are ``A``, ``B`` and so on.
     :returns: an array, a number, or a :class:`spc.Tensor` in ``format``.
     """
+    if ranks is not None:
+        ranks = _ranks.checked(ranks)
+        with _ranks.agreed(ranks):
+            compiled = _of_einsum(text, operands, format, dimensions, named)
+        return compiled(*operands, ranks=ranks, distribute=distribute, out=out, **named)
+    # A kernel takes each name once, in order of appearance.
+    return _of_einsum(text, operands, format, dimensions, named)(*operands, out=out, distribute=distribute, **named)
+
+
+def _of_einsum(text: str, operands: tuple[Any, ...], format: str | None, dimensions: dict[str, int] | None, named: dict[str, Any]) -> Kernel:
+    """The kernel that a text means for these operands."""
     dims = tuple(sorted(dimensions.items())) if dimensions else ()
     if _einsum.is_einsum(text):
         if named:
@@ -296,13 +347,12 @@ def einsum(text: str, *operands: Any, format: str | None = None, out: Any = None
         for number, (order, count) in enumerate(zip(orders, counts), 1):
             if order is not None and order != count:
                 raise ValueError(f"the operand {number} has {order} modes, and {text!r} says {count}")
-        # A kernel takes each name once, in order of appearance.
-        return compiled(*operands, out=out)
+        return compiled
     key = (text, format, dims)
     made = _CACHE.get(key)
     if made is None:
         made = _cached(key, lambda: _assignment(text, format, dimensions))
-    return made(*operands, out=out, **named)
+    return made
 
 
 def _order(operand: Any) -> int | None:
@@ -350,9 +400,9 @@ def jit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         raise TypeError(f"{function.__name__} and its kernel do not agree on the input {missing[0]!r}")
 
     @functools.wraps(function)
-    def call(*args: Any, out: Any = None, **named: Any) -> Any:
+    def call(*args: Any, out: Any = None, ranks: Any = None, distribute: str | None = None, **named: Any) -> Any:
         named.update(zip(parameters, args))
-        return made(out=out, **named)
+        return made(out=out, ranks=ranks, distribute=distribute, **named)
 
     call.kernel = made  # type: ignore[attr-defined]
     return call

@@ -11,7 +11,7 @@ use spc::decompose::{
 use std::ops::ControlFlow;
 
 /// Weights or a core, factors, the fit of each iteration, and why it ended.
-type Found = (Storage, Vec<Storage>, Vec<Option<f64>>, &'static str);
+pub(crate) type Found = (Storage, Vec<Storage>, Vec<Option<f64>>, &'static str);
 
 /// Looks for signals after each iteration: Ctrl-C ends a run with the exception.
 struct Watch(Option<PyErr>);
@@ -43,7 +43,7 @@ fn storages(factors: &[Factor]) -> Vec<Storage> {
     factors.iter().map(|factor| Storage(factor.as_any().clone())).collect()
 }
 
-fn of_ktensor(found: Fitted<KTensor>) -> PyResult<Found> {
+pub(crate) fn of_ktensor(found: Fitted<KTensor>) -> PyResult<Found> {
     let weights = found.model.weights().to_vec();
     let weights =
         spc::tensor::Tensor::<f64, spc::tensor::Dense<1>>::from_vec([weights.len()], weights).map_err(errors::value)?;

@@ -19,16 +19,15 @@ use spc_compiler::syntax::einsum::{Einsum, Operand};
 use spc_compiler::{pass, remark};
 use std::fmt::Write;
 use std::ops::Range;
-use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
-use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
-/// The assignment that an einsum string means for operands of these orders: its text, the name of the result, and each operand with its
-/// number of indices.
+/// An assignment's text, the name of the result, and each operand with its number of indices.
+type Assignment = (String, String, Vec<(String, usize)>);
+
+/// The assignment that an einsum string means for operands of these orders.
 #[pyfunction]
-pub(crate) fn _einsum(text: &str, orders: Vec<Option<usize>>) -> PyResult<(String, String, Vec<(String, usize)>)> {
+pub(crate) fn _einsum(text: &str, orders: Vec<Option<usize>>) -> PyResult<Assignment> {
     let known: Vec<Operand> = orders.into_iter().map(|order| Operand { name: None, order }).collect();
     let statement = Einsum::parse(text).and_then(|string| string.statement(&known));
     let refused =
@@ -45,8 +44,6 @@ pub(crate) fn _set_catalogue(path: PathBuf) {
 
 /// A call on inputs of fewer bytes is over before somebody could interrupt it.
 const SHORT: usize = 8 << 20;
-/// How often a long call looks for signals.
-const PATIENCE: Duration = Duration::from_millis(50);
 
 /// A kernel for inputs of some formats.
 #[pyclass(frozen, module = "spc._native")]
@@ -55,8 +52,22 @@ pub(crate) struct Kernel {
     builder: KernelBuilder,
 }
 
+/// What runs a kernel, by its name.
+pub(crate) fn backend_of(name: Option<&str>) -> PyResult<Option<Backend>> {
+    Ok(Some(match name {
+        None => return Ok(None),
+        Some("native") => Backend::Native,
+        Some("jit") => Backend::Jit,
+        Some("interpreter") => Backend::Interpreter,
+        Some(other) => {
+            let message = format!("backend={other:?}: say 'native', 'jit' or 'interpreter', or nothing");
+            return Err(PyValueError::new_err(message));
+        }
+    }))
+}
+
 /// An input, apart from Python.
-enum Argument {
+pub(crate) enum Argument {
     Tensor(AnyTensor),
     Bool(bool),
     Integer(i64),
@@ -65,7 +76,7 @@ enum Argument {
 }
 
 impl Argument {
-    fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         if let Ok(storage) = object.cast_exact::<Storage>() {
             return Ok(Self::Tensor(storage.get().0.clone()));
         }
@@ -139,17 +150,11 @@ impl Kernel {
         if deterministic {
             builder = builder.deterministic();
         }
-        builder = match backend {
+        builder = match backend_of(backend)? {
             // Machine code and native code may round in different ways.
             None if deterministic => builder,
             None => builder.background(),
-            Some("native") => builder.backend(Backend::Native),
-            Some("jit") => builder.backend(Backend::Jit),
-            Some("interpreter") => builder.backend(Backend::Interpreter),
-            Some(other) => {
-                let message = format!("backend={other:?}: say 'native', 'jit' or 'interpreter', or nothing");
-                return Err(PyValueError::new_err(message));
-            }
+            Some(backend) => builder.backend(backend),
         };
         let kernel = threads::run(py, || builder.clone().compile()).map_err(errors::program)?;
         Ok(Self { kernel: Arc::new(kernel), builder })
@@ -167,7 +172,7 @@ impl Kernel {
                 kernel.call(&inputs)
             })
         };
-        let outputs = if is_short { py.detach(call) } else { interruptible(py, call)? };
+        let outputs = if is_short { py.detach(call) } else { threads::run_long(py, call)? };
         let mut outputs = outputs.map_err(errors::program)?;
         self.kernel.results().map(|name| outputs.take(name).map(Storage).map_err(errors::program)).collect()
     }
@@ -270,6 +275,7 @@ impl Kernel {
 
     /// Whether its native code had been compiled before.
     #[getter]
+    #[allow(clippy::wrong_self_convention, reason = "it is what Python calls it")]
     fn from_cache(&self) -> bool {
         self.kernel.from_cache()
     }
@@ -309,25 +315,6 @@ impl Kernel {
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.kernel.warnings().iter().map(|warning| format!("{}: {}", warning.code, warning.message)).collect()
-    }
-}
-
-/// Runs a call elsewhere and looks for signals meanwhile: after Ctrl-C its results are dropped when they come.
-fn interruptible<R: Send + 'static>(py: Python<'_>, call: impl FnOnce() -> R + Send + 'static) -> PyResult<R> {
-    let (sender, receiver) = mpsc::channel();
-    threads::begin(move || _ = sender.send(panic::catch_unwind(AssertUnwindSafe(call))));
-    // A receiver is for one thread at a time, which a lock vouches for.
-    let receiver = Mutex::new(receiver);
-    loop {
-        let received = py.detach(|| receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(PATIENCE));
-        match received {
-            Ok(Ok(result)) => return Ok(result),
-            Ok(Err(panicked)) => panic::resume_unwind(panicked),
-            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(errors::SpcError::new_err("the call ended without a result"));
-            }
-        }
     }
 }
 

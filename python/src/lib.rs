@@ -7,6 +7,7 @@
 //! | `tensor` | tensors, their arrays as buffers of Python's, files |
 //! | `kernel` | kernels, calls, code |
 //! | `decompose` | CP, Tucker and the power method |
+//! | `ranks` | kernels and decompositions on many ranks, threads or processes of MPI |
 //! | `threads` | threads for kernels, also after a fork |
 //! | `errors` | exceptions |
 
@@ -15,6 +16,7 @@ mod decompose;
 mod errors;
 mod kernel;
 mod known;
+mod ranks;
 mod tensor;
 mod threads;
 
@@ -27,6 +29,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tensor::Storage>()?;
     module.add_class::<tensor::Array>()?;
     module.add_class::<kernel::Kernel>()?;
+    module.add_class::<ranks::Problem>()?;
     module.add_function(wrap_pyfunction!(kernel::_einsum, module)?)?;
     module.add_function(wrap_pyfunction!(kernel::_set_catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(tensor::_format, module)?)?;
@@ -35,5 +38,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(threads::_after_fork, module)?)?;
     module.add_function(wrap_pyfunction!(decompose::_cp, module)?)?;
     module.add_function(wrap_pyfunction!(decompose::_tucker, module)?)?;
-    module.add_function(wrap_pyfunction!(decompose::_power, module)?)
+    module.add_function(wrap_pyfunction!(decompose::_power, module)?)?;
+    module.add_function(wrap_pyfunction!(ranks::_cp_on, module)?)?;
+    module.add_function(wrap_pyfunction!(ranks::_stopped, module)?)
 }
