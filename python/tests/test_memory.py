@@ -4,6 +4,7 @@ import gc
 import os
 import resource
 import signal
+import statistics
 import subprocess
 import sys
 import threading
@@ -187,17 +188,17 @@ print(sum(issubclass(warning.category, spc.InterpreterWarning) for warning in sa
     assert run.stdout in ("1\n", "0\n"), run.stderr
 
 
-def test_a_small_call_takes_microseconds(rng):
-    a = spc.tensor(scipy.sparse.csr_array(np.eye(10)))
-    x = rng.random(10)
-    spmv = spc.kernel("y(i) = A(i,j) * x(j)")
-    spmv(a, x)
+def test_a_small_call_costs_a_few_of_scipy(rng):
+    b, x = scipy.sparse.csr_array(np.eye(10)), rng.random(10)
+    a, spmv = spc.tensor(b), spc.kernel("y(i) = A(i,j) * x(j)")
+    np.testing.assert_allclose(spmv(a, x), b @ x)
 
-    def timed():
+    def timed(body):
         start = time.perf_counter()
-        for _ in range(1000):
-            spmv(a, x)
-        return (time.perf_counter() - start) / 1000
+        for _ in range(100):
+            body()
+        return time.perf_counter() - start
 
-    # 10 are asked for; machines that tests run on are shared.
-    assert min(timed() for _ in range(10)) < 40e-6
+    # Side by side, so that both have what the machine has left; 2.9 on an idle one.
+    ratios = [timed(lambda: spmv(a, x)) / timed(lambda: b @ x) for _ in range(51)]
+    assert statistics.median(ratios) < 9
