@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import warnings
 from typing import Any
 
@@ -45,8 +47,11 @@ def _same(*arrays: np.ndarray) -> list[np.ndarray]:
 
 
 def said(message: str) -> None:
-    """Says that something is copied."""
-    warnings.warn(message, CopyWarning, stacklevel=5)
+    """Says that something is copied, at the line that has called this package."""
+    frame, level = sys._getframe(1), 2
+    while frame is not None and os.path.dirname(frame.f_code.co_filename) == os.path.dirname(__file__):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, CopyWarning, stacklevel=level)
 
 
 def dense_format(array: np.ndarray) -> tuple[np.ndarray, str]:

@@ -148,8 +148,11 @@ def test_dense_orders_without_a_copy(rng, order):
 
 def test_slices_are_said(rng):
     a = rng.random((6, 8))[::2, ::2]
-    with pytest.warns(spc.CopyWarning, match="gaps"):
-        np.testing.assert_allclose(spc.einsum("ij->i", a), a.sum(1))
+    kernel = spc.kernel("y(i) = A(i,j)")
+    for call in [lambda: spc.einsum("ij->i", a), lambda: kernel(a), lambda: kernel(A=a, ranks=2, distribute="i"), lambda: spc.tensor(a).to_numpy().sum(1)]:
+        with pytest.warns(spc.CopyWarning, match="gaps") as said:
+            np.testing.assert_allclose(call(), a.sum(1))
+        assert [warning.filename for warning in said] == [__file__]
 
 
 def test_looking_inside(rng):
