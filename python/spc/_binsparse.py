@@ -233,6 +233,7 @@ def _structure(format: str) -> tuple[list[tuple[str, int]], list[int]] | None:
 
 def parts(made: _native.Storage) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """The header and the arrays of a tensor; of one in another format than these, those of rows, or of a tree."""
+    _convert.zeros_elsewhere(made, "a Binsparse file of spc's")
     structure = _structure(made.format)
     if structure is None:
         made = made.convert("csr" if len(made.shape) == 2 else "csf")

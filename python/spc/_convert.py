@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import os
 import sys
 import warnings
@@ -200,8 +202,14 @@ def _diagonals(matrix: Any, shape: list[int]) -> _native.Storage:
 
 
 def _pydata(array: Any, duplicates: str) -> _native.Storage:
-    if getattr(array, "fill_value", 0) != 0:
-        raise ValueError(f"the array has the fill value {array.fill_value}: spc takes arrays of PyData whose fill value is 0")
+    fill = getattr(array, "fill_value", 0)
+    # The least that is asked of a fill value is that it is the same number again.
+    if fill != 0 and (np.iscomplexobj(fill) or fill != fill):
+        raise ValueError(f"the array has the fill value {fill}: spc takes real numbers")
+    return _pydata_entries(array, duplicates) if fill == 0 else _pydata_entries(array, duplicates).with_fill(fill)
+
+
+def _pydata_entries(array: Any, duplicates: str) -> _native.Storage:
     kind = type(array).__name__
     shape = list(array.shape)
     if kind == "COO":
@@ -212,7 +220,33 @@ def _pydata(array: Any, duplicates: str) -> _native.Storage:
         text = {"csr": f"[dense, compressed{widths}]", "csc": f"(i, j) -> [j: dense, i: compressed{widths}]"}[layout]
         indptr, indices = _same(array.indptr, array.indices)
         return _native.Storage.of_arrays(shape, text, [(None, None), (indptr, indices)], array.data)
-    return _pydata(array.tocoo() if hasattr(array, "tocoo") else array.to_coo(), duplicates)
+    if kind == "GCXS" and len(shape) > 2 and array.compressed_axes is not None:
+        indptr, indices = _same(array.indptr, array.indices)
+        text = _matricised(tuple(map(int, array.compressed_axes)), len(shape), _widths(indptr, indices))
+        return _native.Storage.of_arrays(shape, text, [(None, None), (indptr, indices)], array.data)
+    return _pydata_entries(array.tocoo() if hasattr(array, "tocoo") else array.to_coo(), duplicates)
+
+
+def _matricised(rows: tuple[int, ...], order: int, widths: str) -> str:
+    """The format of a GCXS array: a compressed matrix whose rows are some modes, and whose columns are the others."""
+    def together(modes: list[int]) -> str:
+        text = f"m{modes[0]}"
+        for number, mode in enumerate(modes[1:]):
+            text = f"{f'({text})' if number else text} * extent(m{mode}) + m{mode}"
+        return text
+
+    columns = [mode for mode in range(order) if mode not in rows]
+    modes = ", ".join(f"m{mode}" for mode in range(order))
+    return f"({modes}) -> [{together(list(rows))}: dense, {together(columns)}: compressed{widths}]"
+
+
+@functools.lru_cache(1024)
+def _rows_of(format: str, order: int) -> tuple[int, ...] | None:
+    """The modes that are rows, where a format is that of a GCXS array."""
+    if not 2 < order <= 8 or format.count(":") != 2:
+        return None
+    all_rows = (rows for count in range(1, order) for rows in itertools.combinations(range(order), count))
+    return next((rows for rows in all_rows if _native._format(_matricised(rows, order, ""), order) == format), None)
 
 
 def _torch(tensor: Any, duplicates: str) -> _native.Storage:
@@ -252,10 +286,24 @@ def numpy_of(storage: _native.Storage) -> np.ndarray:
     return values.reshape(shape)
 
 
+def fill_of(storage: _native.Storage) -> Any:
+    """What an element is that is not stored."""
+    kind, text = np.dtype(ELEMENTS.get(storage.element, np.float32)).type, storage.fill
+    if text is None or kind is np.bool_:
+        return kind(text == "true")
+    return kind(float(text) if issubclass(kind, np.inexact) else int(text))
+
+
+def zeros_elsewhere(storage: _native.Storage, library: str) -> None:
+    if storage.fill is not None and not storage.is_dense:
+        raise ValueError(f"elements that are not stored are {storage.fill}, and {library} has zeros there: ask for .to_numpy() or .entries()")
+
+
 def scipy_of(storage: _native.Storage) -> Any:
     """A tensor as a sparse array of SciPy's: in its memory if it is csr, csc or coo."""
     import scipy.sparse
 
+    zeros_elsewhere(storage, "SciPy")
     text, shape = storage.format, tuple(storage.shape)
     plain = text.replace("(u64, pos = u64)", "")
     if len(shape) == 2 and plain == "[dense, compressed]":
@@ -301,16 +349,20 @@ def entries_of(storage: _native.Storage) -> tuple[tuple[np.ndarray, ...], np.nda
 
 
 def pydata_of(storage: _native.Storage) -> Any:
-    """A tensor as one of PyData's: GCXS in its memory if it is csr or csc, else COO."""
+    """A tensor as one of PyData's: GCXS in its memory if it has one of its formats, else COO."""
     import sparse
 
-    plain, shape = storage.format.replace("(u64, pos = u64)", ""), tuple(storage.shape)
+    plain, shape, fill = storage.format.replace("(u64, pos = u64)", ""), tuple(storage.shape), fill_of(storage)
     if len(shape) == 2 and plain in ("[dense, compressed]", "(i, j) -> [j: dense, i: compressed]"):
         indices, positions = _indices(storage, 1)
         axis = 0 if plain == "[dense, compressed]" else 1
-        return sparse.GCXS((_values(storage), indices, positions), shape=shape, compressed_axes=(axis,))
+        return sparse.GCXS((_values(storage), indices, positions), shape=shape, compressed_axes=(axis,), fill_value=fill)
+    rows = _rows_of(plain, len(shape))
+    if rows is not None:
+        indices, positions = _indices(storage, 1)
+        return sparse.GCXS((_values(storage), indices, positions), shape=shape, compressed_axes=rows, fill_value=fill)
     coordinates, values = entries_of(storage)
-    return sparse.COO(np.stack(coordinates), values, shape=shape, has_duplicates=False, sorted=True)
+    return sparse.COO(np.stack(coordinates), values, shape=shape, has_duplicates=False, sorted=True, fill_value=fill)
 
 
 def torch_of(storage: _native.Storage) -> Any:
@@ -319,6 +371,7 @@ def torch_of(storage: _native.Storage) -> Any:
 
     if storage.is_dense:
         return torch.from_numpy(numpy_of(storage))
+    zeros_elsewhere(storage, "torch")
     made = scipy_of(storage)
 
     def part(array: np.ndarray) -> Any:

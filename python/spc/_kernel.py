@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
+import re
 import threading
 import warnings
 from collections import OrderedDict
@@ -33,6 +34,10 @@ def _tell(reason: str) -> None:
 
 _NUMBERS = (float, int, complex, bool)
 _ELEMENT_NAMES = frozenset(_convert.ELEMENTS) | {"bf16"}
+
+
+# What elements without an entry are, behind a format.
+_FILL = re.compile(r"\s+fill\s.*$")
 
 
 def _split(format: str) -> tuple[str | None, str]:
@@ -200,7 +205,9 @@ class Kernel:
                 formats[name] = f"{_convert.element(value.dtype)} dense"
                 dtypes.append(value.dtype)
             elif isinstance(value, _native.Storage):
-                formats[name] = f"{value.element} {value.format}" if value.shape else f"{value.element} dense"
+                fill = _FILL.search(self._formats.get(name, ""))
+                said = fill.group() if fill else f" fill {value.fill}" if value.fill else ""
+                formats[name] = f"{value.element} {value.format}{said}" if value.shape else f"{value.element} dense"
                 dtypes.append(_convert.ELEMENTS.get(value.element, np.float32))
         numbers = [type(value) for value in inputs if type(value) in _NUMBERS]
         dtype = np.result_type(*dtypes) if dtypes else np.dtype(np.float64)

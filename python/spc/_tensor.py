@@ -23,7 +23,7 @@ class Tensor:
 
     def __init__(self, storage: _native.Storage):
         self._storage = storage
-        self._key = f"{storage.element} {storage.format}"
+        self._key = f"{storage.element} {storage.format}" + (f" fill {storage.fill}" if storage.fill else "")
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -44,6 +44,11 @@ class Tensor:
     def dtype(self) -> np.dtype:
         """The element type."""
         return np.dtype(_convert.ELEMENTS.get(self._storage.element, np.float32))
+
+    @property
+    def fill(self) -> Any:
+        """What an element is that is not stored: zero, unless a format says another value, as ``"csr fill inf"``."""
+        return _convert.fill_of(self._storage)
 
     @property
     def nnz(self) -> int:
@@ -144,7 +149,7 @@ class Tensor:
         if any(not 0 <= place < extent for place, extent in zip(whole, shape)):
             raise IndexError(f"{index} is outside of the shape {shape}")
         found = self._storage.get(whole)
-        return 0.0 if found is None else found
+        return float(self.fill) if found is None else found
 
     def __str__(self) -> str:
         return str(self._storage)
@@ -154,7 +159,8 @@ class Tensor:
 
     def _repr_html_(self) -> str:
         rows = [("shape", " × ".join(map(str, self.shape)) or "a number"), ("elements", self._storage.element),
-                ("format", self.format), ("entries", f"{self.nnz:,}"), ("memory", f"{self.nbytes:,} bytes")]
+                ("format", self.format), ("entries", f"{self.nnz:,}"), *([("others", self._storage.fill)] if self._storage.fill else []),
+                ("memory", f"{self.nbytes:,} bytes")]
         # A picture takes time for all that is stored, and a part of it tells no more than text.
         arrays = f"<div style='overflow-x:auto'>{self._storage.svg()}</div>" if self.nbytes <= 4096 else f"<pre>{html.escape(self.layout())}</pre>"
         table = "".join(f"<tr><th style='text-align:left'>{name}</th><td>{html.escape(value)}</td></tr>" for name, value in rows)
@@ -169,15 +175,16 @@ class Tensor:
             return _of_dense, (self.to_numpy().copy(), storage.format)
         listed = storage.convert("coo" if len(shape) > 1 else "csf")
         coordinates = [np.array(memoryview(listed.coordinates(level))) for level in range(len(shape))]
-        return _of_entries, (list(shape), coordinates, np.array(memoryview(listed.values())), storage.format)
+        return _of_entries, (list(shape), coordinates, np.array(memoryview(listed.values())), storage.format, self.fill)
 
 
 def _of_dense(array: np.ndarray, format: str) -> Tensor:
     return Tensor(_convert.dense(np.ascontiguousarray(array)).convert(format))
 
 
-def _of_entries(shape: list[int], coordinates: list[np.ndarray], values: np.ndarray, format: str) -> Tensor:
-    return Tensor(_native.Storage.of_entries(shape, coordinates, values, format, "sum"))
+def _of_entries(shape: list[int], coordinates: list[np.ndarray], values: np.ndarray, format: str, fill: Any = 0) -> Tensor:
+    made = _native.Storage.of_entries(shape, coordinates, values, format, "sum")
+    return Tensor(made.with_fill(fill) if fill != 0 else made)
 
 
 def tensor(obj: Any, format: str | None = None, *, shape: tuple[int, ...] | None = None, duplicates: str = "sum") -> Tensor:

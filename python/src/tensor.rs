@@ -11,6 +11,7 @@ use spc::with_element;
 use spc_compiler::diagnostics::render::render;
 use spc_compiler::format::Format;
 use spc_compiler::format::resolve::{self, Definitions};
+use spc_compiler::ir::Literal;
 use spc_compiler::syntax;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_int};
@@ -249,6 +250,27 @@ impl Storage {
     #[getter]
     fn element(&self) -> &'static str {
         self.0.element().name()
+    }
+
+    /// What an element is that is not stored, as the language writes it; nothing where it is zero.
+    #[getter]
+    fn fill(&self) -> Option<String> {
+        match self.0.fill() {
+            fill if fill.is_zero() => None,
+            Literal::Integer(ElementType::Bool, value) => Some((value != 0).to_string()),
+            Literal::Integer(_, value) => Some(value.to_string()),
+            Literal::Float(_, value) => Some(value.to_string().to_lowercase()),
+        }
+    }
+
+    /// The same entries, with another value for those that are not stored.
+    fn with_fill(&self, value: f64) -> Self {
+        let element = self.0.element().computed();
+        let fill = with_element!(element, |T| match T::from_f64(value).to_f64() {
+            value if element.is_float() || element.is_complex() => Literal::Float(element, value),
+            value => Literal::Integer(element, value as i128),
+        });
+        Self(self.0.clone().with_fill(fill))
     }
 
     #[getter]

@@ -1,6 +1,8 @@
 """Tensors of other libraries, files, decompositions."""
 
+import importlib.util
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -40,8 +42,75 @@ def test_pydata_sparse(rng, kind):
     np.testing.assert_allclose(quiet(lambda: spc.einsum("ij,j->i", a, x)), a.todense() @ x)
     cube = sparse.random((4, 5, 6), density=0.2, random_state=1)
     np.testing.assert_allclose(spc.einsum("ijk->ik", cube), cube.todense().sum(1))
+    filled = getattr(sparse, kind).from_numpy(np.array([[1, 3.0], [1, 1]]), fill_value=1)
+    assert spc.tensor(filled).fill == 1
+    np.testing.assert_array_equal(spc.tensor(filled).to_numpy(), filled.todense())
+    assert spc.tensor(filled).to_sparse().fill_value == 1
+    assert spc.einsum("ij->", filled) == 6
     with pytest.raises(ValueError, match="fill value"):
-        spc.tensor(sparse.COO.from_numpy(np.ones((2, 2)), fill_value=1))
+        spc.tensor(sparse.COO.from_numpy(np.ones((2, 2), dtype=complex), fill_value=1j))
+
+
+@pytest.mark.parametrize("format", ["csr", "csc", "coo"])
+def test_what_is_not_stored_is_what_the_format_says(rng, format):
+    w, d = matrix(rng, format=format), rng.random(18)
+    dense = np.where(w.toarray() == 0, np.inf, w.toarray())
+    for declared in ["csr fill inf", "f64 csr fill inf", f"{format} fill inf"]:
+        nearest = spc.kernel("e(i) = min(j)(W(i,j) + d(j))", W=declared, backend="jit")
+        np.testing.assert_array_equal(nearest(w, d), (dense + d).min(1))
+        np.testing.assert_array_equal(nearest(spc.tensor(w), d, ranks=2), (dense + d).min(1))
+    more = spc.kernel("B(i,j) = W(i,j) + 1", W="csr fill inf", B="csr fill inf", backend="jit")(w)
+    assert more.fill == np.inf and more[0, int(np.argmin(w.toarray()[0]))] == np.inf and "inf" in more._repr_html_()
+    np.testing.assert_array_equal(more.to_numpy(), dense + 1)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(more)).to_numpy(), dense + 1)
+    np.testing.assert_array_equal(more.to("coo").to_numpy(), dense + 1)
+    # A kernel takes it as it is.
+    np.testing.assert_array_equal(spc.einsum("e(i) = min(j)(B(i,j))", B=more), (dense + 1).min(1))
+    for wrong in [more.to_scipy, more.to_torch if module_is_there("torch") else more.to_scipy, lambda: more.write("nothing.bsp.npz")]:
+        with pytest.raises(ValueError, match="inf"):
+            wrong()
+
+
+@pytest.mark.parametrize("element, dtype, fill", [("i32", "int32", -3), ("f32", "float32", 0.1), ("bool", "bool", True), ("u8", "uint8", 200)])
+def test_fill_values_of_elements(element, dtype, fill):
+    format = f"{element} [compressed] fill {str(fill).lower()}"
+    t = spc.kernel("B(i) = A(i)", A=format, B=format, backend="jit")(
+        spc.tensor(([np.array([1, 3])], np.array([1, 0], dtype=dtype)), shape=(5,)))
+    assert t.fill == np.dtype(dtype).type(fill) and t.dtype == dtype
+    want = np.full(5, fill, dtype=dtype)
+    want[[1, 3]] = 1, 0
+    np.testing.assert_array_equal(t.to_numpy(), want)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(t)).to_numpy(), want)
+
+
+@pytest.mark.parametrize("index", ["int32", "int64"])
+@pytest.mark.parametrize("shape, rows", [
+    *(((4, 5, 6), rows) for rows in [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2)]), ((3, 4, 2, 5), (1, 3)), ((3, 4, 2, 5), (0, 1, 2)),
+    ((2, 3, 2, 2, 3), (4,)),
+])
+def test_arrays_of_pydata_with_modes_as_rows(rng, shape, rows, index):
+    sparse = pytest.importorskip("sparse")
+    a = sparse.GCXS.from_coo(sparse.random(shape, density=0.3, random_state=1), compressed_axes=rows)
+    a.indptr, a.indices = a.indptr.astype(index), a.indices.astype(index)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", spc.CopyWarning)
+        t = spc.tensor(a)
+    assert np.shares_memory(t.values, a.data) and np.shares_memory(t.arrays()[1][1], a.indices)
+    np.testing.assert_array_equal(t.to_numpy(), a.todense())
+    letters = "abcde"[: len(shape)]
+    for mode, letter in enumerate(letters):
+        x = rng.random(shape[mode])
+        np.testing.assert_allclose(spc.einsum(f"{letters},{letter}->{letters.replace(letter, '')}", a, x),
+                                   np.tensordot(a.todense(), x, (mode, 0)))
+    back = t.to_sparse()
+    assert isinstance(back, sparse.GCXS) and tuple(back.compressed_axes) == rows and np.shares_memory(back.data, a.data)
+    np.testing.assert_array_equal(back.todense(), a.todense())
+    np.testing.assert_array_equal(t.to("csf").to_numpy(), a.todense())
+    assert isinstance(t.to("csf").to_sparse(), sparse.COO)
+
+
+def module_is_there(name):
+    return importlib.util.find_spec(name) is not None
 
 
 def test_torch(rng):
