@@ -7,9 +7,9 @@ use crate::threads;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyTuple};
-use spc::complex::c64;
+use spc::complex::{c32, c64};
 use spc::execute::{self, Backend, Chain, Executable, Input, KernelBuilder, Value};
-use spc::tensor::{AnyTensor, LevelArrays};
+use spc::tensor::{AnyTensor, ElementType, LevelArrays};
 use spc_compiler::backend::cuda;
 use spc_compiler::diagnostics::{Diagnostics, render::render};
 use spc_compiler::format::Format;
@@ -73,6 +73,8 @@ pub(crate) enum Argument {
     Integer(i64),
     Real(f64),
     Complex(c64),
+    /// The same for a parameter of half the precision.
+    Complex32(c32),
 }
 
 impl Argument {
@@ -96,6 +98,16 @@ impl Argument {
         dense(object, None, None).map(Self::Tensor)
     }
 
+    /// As a parameter of such elements takes it.
+    pub(crate) fn fitted(self, element: Option<ElementType>) -> Self {
+        match self {
+            Self::Complex(value) if element == Some(ElementType::C32) => {
+                Self::Complex32(c32::new(value.re as f32, value.im as f32))
+            }
+            other => other,
+        }
+    }
+
     fn input(&self) -> &dyn Input {
         match self {
             Self::Tensor(tensor) => tensor,
@@ -103,6 +115,7 @@ impl Argument {
             Self::Integer(number) => number,
             Self::Real(number) => number,
             Self::Complex(number) => number,
+            Self::Complex32(number) => number,
         }
     }
 
@@ -162,7 +175,7 @@ impl Kernel {
 
     /// The results for inputs in order: a tensor for each.
     fn call(&self, py: Python<'_>, inputs: &Bound<'_, PyTuple>) -> PyResult<Vec<Storage>> {
-        let arguments = inputs.iter().map(|input| Argument::of(&input)).collect::<PyResult<Vec<_>>>()?;
+        let arguments = self.arguments(inputs)?;
         let kernel = self.kernel.clone();
         let is_short = self.kernel.backend() != Backend::Interpreter
             && arguments.iter().map(Argument::bytes).sum::<usize>() < SHORT;
@@ -179,7 +192,7 @@ impl Kernel {
 
     /// Writes the results for inputs in order into arrays.
     fn call_into(&self, py: Python<'_>, inputs: &Bound<'_, PyTuple>, outs: Vec<Bound<'_, PyAny>>) -> PyResult<()> {
-        let arguments = inputs.iter().map(|input| Argument::of(&input)).collect::<PyResult<Vec<_>>>()?;
+        let arguments = self.arguments(inputs)?;
         let mut taken: Vec<Range<usize>> = arguments.iter().flat_map(Argument::places).collect();
         let mut targets = Vec::new();
         for out in &outs {
@@ -315,6 +328,17 @@ impl Kernel {
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.kernel.warnings().iter().map(|warning| format!("{}: {}", warning.code, warning.message)).collect()
+    }
+}
+
+impl Kernel {
+    /// The inputs, each as its parameter takes it.
+    fn arguments(&self, inputs: &Bound<'_, PyTuple>) -> PyResult<Vec<Argument>> {
+        let declared = &self.kernel.compiled().declarations.tensors;
+        let argument = |(place, input): (usize, Bound<'_, PyAny>)| {
+            Ok(Argument::of(&input)?.fitted(declared.get(place).map(|tensor| tensor.element)))
+        };
+        inputs.iter().enumerate().map(argument).collect()
     }
 }
 

@@ -14,13 +14,11 @@ use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyInt, PyTuple};
 use rayon::ThreadPool;
-use spc::complex::{c32, c64};
 use spc::decompose::{AlsOptions, CpOptions, DecomposeError, Start, cp_on};
 use spc::distribute::{
     self, CommunicationError, Communicator, DistributeError, Machine, Placement, Plan, ThreadRank, Traffic, on_threads,
 };
 use spc::execute::{self, Operand, ProgramError, ProgramOptions, scalar};
-use spc::tensor::ElementType;
 use spc_compiler::diagnostics::render::render;
 use spc_compiler::notation;
 use std::cell::Cell;
@@ -427,7 +425,7 @@ pub(crate) struct Problem {
 }
 
 /// What stands for a parameter.
-fn operand(argument: Argument, element: ElementType) -> Operand {
+fn operand(argument: Argument) -> Operand {
     match argument {
         Argument::Tensor(tensor) => tensor.into(),
         Argument::Bool(value) => Operand::Scalar(f64::from(u8::from(value))),
@@ -435,10 +433,8 @@ fn operand(argument: Argument, element: ElementType) -> Operand {
         Argument::Integer(value) if value.unsigned_abs() < 1 << f64::MANTISSA_DIGITS => Operand::Scalar(value as f64),
         Argument::Integer(value) => scalar(value).into(),
         Argument::Real(value) => Operand::Scalar(value),
-        Argument::Complex(value) if element == ElementType::C32 => {
-            scalar(c32::new(value.re as f32, value.im as f32)).into()
-        }
-        Argument::Complex(value) => scalar::<c64>(value).into(),
+        Argument::Complex(value) => scalar(value).into(),
+        Argument::Complex32(value) => scalar(value).into(),
     }
 }
 
@@ -474,11 +470,11 @@ impl Problem {
         let mut operands = Vec::new();
         for (name, input) in names.into_iter().zip(inputs) {
             let element = kernel.tensors.iter().find(|tensor| tensor.name == name).map(|tensor| tensor.element);
-            let argument = Argument::of(&input)?;
+            let argument = Argument::of(&input)?.fitted(element);
             if let Argument::Tensor(tensor) = &argument {
                 said.push_str(&format!(" {name} {:?} {}", tensor.shape(), tensor.nnz()));
             }
-            operands.push((name, operand(argument, element.unwrap_or(ElementType::F64))));
+            operands.push((name, operand(argument)));
         }
         let made = threads::run_long(py, move || distribute::Problem::new(&kernel, operands, &dimensions, &options))?;
         let problem = made.map_err(|error| Failure::Kernel(error).exception(&text))?;

@@ -43,6 +43,17 @@ def test_index_notation_by_name(rng):
     assert spc.einsum("s = A(i,j)", A=a) == a.sum()
 
 
+@pytest.mark.parametrize("dtype, number, want", [
+    ("complex64", 2j, "complex64"), ("float32", 2j, "complex64"), ("complex128", 2j, "complex128"), ("float64", 2j, "complex128"),
+    ("complex64", 3, "complex64"), ("float32", 0.5, "float32"), ("int64", 2**60 + 1, "int64"), ("float64", True, "float64"),
+])
+def test_numbers_as_inputs(dtype, number, want):
+    scaled = spc.kernel("y(i) = alpha * x(i)", backend="jit")
+    made = scaled(number, np.ones(3, dtype=dtype))
+    assert made.dtype == want
+    np.testing.assert_array_equal(made, np.full(3, number, dtype=want))
+
+
 def test_errors_have_a_caret_at_the_place():
     with pytest.raises(SyntaxError) as error:
         spc.kernel("y(i) = A(i,j * x(j)")
