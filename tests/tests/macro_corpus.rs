@@ -753,6 +753,7 @@ cases! {
     names_keyword_kernel "cases/names/keyword_kernel.ti" [A, x] r#match(&A, &x);
     names_one_letter_in_two_ways "cases/names/one_letter_in_two_ways.ti" [A, x] kernel(&A, &x);
     fill_difference_of_infinities "cases/fill/difference_of_infinities.ti" [a, b] difference(&a, &b);
+    fill_blocks_in_any_order "cases/fill/blocks_in_any_order.ti" [x, y, z] copied(&x, &y, &z);
     fill_copied "cases/fill/copied.ti" [A, B] both(&A, &B);
     fill_differs_from_the_result "cases/fill/differs_from_the_result.ti" [A] shifted(&A);
     fill_integers "cases/fill/integers.ti" [A] least(&A);

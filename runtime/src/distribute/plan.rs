@@ -119,13 +119,14 @@ pub struct Summary {
     pub imbalance: f64,
     /// Seconds, by the model.
     pub time: f64,
-    /// Bytes of operands that every rank has as a whole; they are not sent.
+    /// Bytes of operands that every rank has as a whole. A run does not send them; the time has what it takes to bring them there.
     pub replicated: u64,
 }
 
 impl Summary {
-    fn cost(&self) -> Cost {
-        Cost { time: self.time, bytes: self.bytes, imbalance: self.imbalance }
+    fn cost(&self, ranks: usize) -> Cost {
+        let everywhere = self.replicated.saturating_mul(ranks as u64 - 1);
+        Cost { time: self.time, bytes: self.bytes.saturating_add(everywhere), imbalance: self.imbalance }
     }
 }
 
@@ -285,8 +286,9 @@ impl Plan {
             most_bytes,
             messages,
             imbalance: if entries == 0 { 1.0 } else { most as f64 / mean },
+            // What every rank has comes to it, too, from wherever it is.
             time: most as f64 * machine.entry
-                + most_bytes as f64 / machine.bandwidth
+                + (most_bytes + self.replicated) as f64 / machine.bandwidth
                 + most_messages as f64 * machine.latency,
             replicated: self.replicated,
         }
@@ -450,7 +452,7 @@ impl Problem {
             }));
         }
         plans.sort_by(|one, other| one.summary(machine).time.total_cmp(&other.summary(machine).time));
-        if let Some(best) = Cost::best(plans.iter().map(|plan| plan.summary(machine).cost())) {
+        if let Some(best) = Cost::best(plans.iter().map(|plan| plan.summary(machine).cost(ranks))) {
             plans[..=best].rotate_right(1);
         }
         Ok(plans)
