@@ -344,7 +344,7 @@ pub(crate) fn table(plans: &[Plan]) -> String {
         };
         let why = match plans.iter().skip(1).all(|plan| plan.summary(machine).time >= best.summary(machine).time) {
             true => "takes least time",
-            false => "sends least of those that take up to 1.4 times as long as the fastest",
+            false => "sends least of those that take up to twice as long as the fastest",
         };
         _ = writeln!(text, "`{}` {why}: {has}", best.placement());
     }

@@ -85,6 +85,31 @@ pub fn placed(kernel: &Kernel) -> Result<Option<Placed>, Diagnostics> {
     placement(kernel, directive).map(Some).map_err(|(message, help)| refusal(directive, message, help).into())
 }
 
+/// The inputs that the schedule of a kernel wants on every rank as a whole.
+///
+/// # Errors
+/// When one is no input, or its entries are shared out.
+pub fn replicated(kernel: &Kernel) -> Result<Vec<String>, Diagnostics> {
+    let shared = placed(kernel)?.map(|placed| placed.shared);
+    let directives = kernel.schedule.iter().flat_map(|schedule| &schedule.directives);
+    let mut names = Vec::new();
+    for directive in directives.filter(|directive| directive.name.name == "replicate") {
+        let refuse = |message: String, help: &str| Err(refusal(directive, message, help.to_owned()).into());
+        let [argument] = &directive.arguments[..] else {
+            return refuse(format!("`{directive}` names no input"), "write `replicate(B)`");
+        };
+        let name = argument.to_string();
+        if !kernel.tensors.iter().any(|tensor| tensor.name == name && tensor.role == Role::Input) {
+            return refuse(format!("`{name}` is no input"), "inputs are replicated: write `replicate(B)`");
+        }
+        if shared == Some(Shared::Entries(name.clone())) {
+            return refuse(format!("the entries of `{name}` are shared out"), "leave out one of the two directives");
+        }
+        names.push(name);
+    }
+    Ok(names)
+}
+
 fn placement(kernel: &Kernel, directive: &Directive) -> Result<Placed, (String, String)> {
     let is_written =
         "write `distribute(X)`, `distribute(X: grid(4, 2, 1))`, `distribute(X: bisection)` or `distribute(i)`";

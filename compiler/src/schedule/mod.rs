@@ -36,7 +36,7 @@ pub use alternatives::alternatives;
 pub use conflict::{Conflict, Meeting, NotParallel, Range as Cut, Told};
 pub use directive::unmade;
 pub use distribute::{
-    Distribution, Placed, Renumbered, Shared, Sharing, distribution, placed, shared_input, shared_ranges,
+    Distribution, Placed, Renumbered, Shared, Sharing, distribution, placed, replicated, shared_input, shared_ranges,
 };
 pub use pattern::alike;
 pub use program::{Program, schedule};

@@ -47,6 +47,7 @@ const FEWER_OPERANDS: [usize; 3] = [6, 3, 2];
 pub fn schedule(kernel: &notation::Kernel, options: Options) -> Result<Program, Diagnostics> {
     let stream = super::stream::asked(kernel)?;
     super::distribute::placed(kernel)?;
+    super::distribute::replicated(kernel)?;
     loops(kernel, options).map(|program| Program { stream, ..program })
 }
 

@@ -39,7 +39,7 @@ const STAGES: &[&[&str]] = &[
     &["copy"],
     &["assemble"],
     &["workspace"],
-    &["stream", "distribute"],
+    &["stream", "distribute", "replicate"],
     &["split", "fuse", "positions", "precompute", "unroll", "reorder"],
     &["accumulate"],
     &["vector"],

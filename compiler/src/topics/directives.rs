@@ -181,6 +181,14 @@ schedule { stream(X, 16); }",
 schedule { distribute(X); }",
     },
     Directive {
+        name: "replicate",
+        arguments: &[Tensor],
+        example: "replicate(x)",
+        asks: "`x` as a whole on every rank, which then sends nothing of it, where a kernel runs on ranks; without it a rank has what its entries need. On one rank it changes nothing",
+        kernel: "fn product(X: csr, x: dense) -> y: dense { y(i) = X(i, j) * x(j); }
+schedule { distribute(X); replicate(x); }",
+    },
+    Directive {
         name: "parallel",
         arguments: &[OldOr],
         example: "parallel(i)",

@@ -5,8 +5,7 @@
 //! coordinate ends beside it. (Recursive bisection: Berger and Bokhari, A Partitioning Strategy for Nonuniform Problems on Multiprocessors,
 //! 1987; the mode is chosen by what is sent instead of by its length.)
 
-use super::listed::Listed;
-use super::placement::Occupied;
+use super::listed::{Listed, Occupied};
 
 /// How far from equal numbers a cut may be, as a part of the entries that are cut, so that a coordinate is in one part.
 const SLACK: f64 = 0.02;

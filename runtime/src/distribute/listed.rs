@@ -17,6 +17,25 @@ pub(super) struct Listed {
     pub(super) values: Vec<u8>,
 }
 
+/// The coordinates of a mode that entries have: modes may be much longer than there are entries.
+pub(super) struct Occupied {
+    /// Ascending.
+    pub(super) coordinates: Vec<u64>,
+    /// For each entry, the place of its coordinate among them.
+    pub(super) places: Vec<u32>,
+}
+
+impl Occupied {
+    pub(super) fn of(column: &[u64]) -> Self {
+        let mut coordinates = column.to_vec();
+        coordinates.sort_unstable();
+        coordinates.dedup();
+        let place = |coordinate: &u64| coordinates.binary_search(coordinate).expect("it is among them") as u32;
+        let places = column.iter().map(place).collect();
+        Self { coordinates, places }
+    }
+}
+
 impl Listed {
     /// No entries.
     pub(super) fn empty(shape: Vec<usize>, element: ElementType) -> Self {

@@ -1,7 +1,7 @@
 //! Which rank has which entries.
 
 use super::bisection::bisection;
-use super::listed::Listed;
+use super::listed::{Listed, Occupied};
 use spc_compiler::diagnostics::Diagnostics;
 use spc_compiler::notation::Kernel;
 use spc_compiler::schedule::{Placed, Shared, Sharing, placed};
@@ -149,25 +149,6 @@ fn grid(entries: &Listed, parts: &[usize]) -> Vec<u32> {
         }
     }
     of_entries
-}
-
-/// The coordinates of a mode that entries have: modes may be much longer than there are entries.
-pub(super) struct Occupied {
-    /// Ascending.
-    pub(super) coordinates: Vec<u64>,
-    /// For each entry, the place of its coordinate among them.
-    pub(super) places: Vec<u32>,
-}
-
-impl Occupied {
-    pub(super) fn of(column: &[u64]) -> Self {
-        let mut coordinates = column.to_vec();
-        coordinates.sort_unstable();
-        coordinates.dedup();
-        let place = |coordinate: &u64| coordinates.binary_search(coordinate).expect("it is among them") as u32;
-        let places = column.iter().map(place).collect();
-        Self { coordinates, places }
-    }
 }
 
 /// The part of each coordinate, where parts are ranges of about equal weight.

@@ -9,7 +9,7 @@ use super::rows::Rows;
 use super::{DistributeError, Renumbered};
 use crate::execute::ProgramError;
 use spc_compiler::notation::Role;
-use spc_compiler::schedule::{Distribution, Shared, distribution, shared_input, shared_ranges};
+use spc_compiler::schedule::{Distribution, Shared, distribution, replicated, shared_input, shared_ranges};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
@@ -30,6 +30,8 @@ pub struct Plan {
     pub(super) rows: Vec<Rows>,
     /// The shared tensor's entries by rank.
     pub(super) entries: Option<ByRank>,
+    /// The operands that the schedule wants on every rank.
+    everywhere: Vec<String>,
     /// What each rank has to do.
     counts: Vec<Counts>,
     /// The bytes of operands that every rank has as a whole.
@@ -153,7 +155,7 @@ impl Cost {
 }
 
 /// How much longer than the fastest a placement may take that sends less.
-const SLOWER: f64 = 1.4;
+const SLOWER: f64 = 2.0;
 
 /// How many more entries than the mean its rank of most entries may have.
 const UNEVEN: f64 = 2.0;
@@ -196,7 +198,7 @@ impl Plan {
         };
         let counts = entries.as_ref().map(|entries| entries.begin.windows(2).map(|pair| (pair[1] - pair[0]) as u64));
         let counts = counts.map(Iterator::collect);
-        Ok(Self::counted(problem, placement.clone(), ranks, (distribution, rows, entries), counts))
+        Self::counted(problem, placement.clone(), ranks, (distribution, rows, entries), counts)
     }
 
     /// The plan where this rank's input of that name has the entries that are its own, and no others, as those of other ranks do. All ranks
@@ -235,7 +237,7 @@ impl Plan {
         let rows = pairs.into_iter().zip(extents).map(|(pairs, extent)| Rows::of(extent, pairs, size)).collect();
         let entries = Some(ByRank::alone(tensor, listed.len(), ranks.rank(), size));
         let placement = Placement::Shares { tensor: tensor.to_owned() };
-        Ok(Self::counted(problem, placement, size, (distribution, rows, entries), Some(counts)))
+        Self::counted(problem, placement, size, (distribution, rows, entries), Some(counts))
     }
 
     /// With what each rank has to do, of which so many entries are known where entries are shared.
@@ -245,10 +247,12 @@ impl Plan {
         ranks: usize,
         (distribution, rows, entries): (Distribution, Vec<Rows>, Option<ByRank>),
         counts: Option<Vec<u64>>,
-    ) -> Self {
-        let mut plan = Self { placement, ranks, distribution, rows, entries, counts: Vec::new(), replicated: 0 };
+    ) -> Result<Self, DistributeError> {
+        let everywhere = replicated(&problem.kernel).map_err(ProgramError::Schedule)?;
+        let mut plan =
+            Self { placement, ranks, distribution, rows, entries, everywhere, counts: Vec::new(), replicated: 0 };
         plan.count(problem, counts);
-        plan
+        Ok(plan)
     }
 
     /// How the entries or the range are shared out.
@@ -311,9 +315,14 @@ impl Plan {
         self.entries.as_ref().is_some_and(|entries| entries.tensor == name)
     }
 
-    /// Whether entries of an operand are sent: those of the shared one lie where they are needed.
+    /// Whether parts of an operand are sent: those of the shared one lie where they are needed, and others may be on every rank.
     pub(super) fn is_sent(&self, tensor: usize, name: &str) -> bool {
-        self.cut(tensor).is_some() && !self.is_shared(name)
+        self.cut(tensor).is_some() && !self.is_shared(name) && !self.is_replicated(name)
+    }
+
+    /// Whether the schedule wants an operand on every rank.
+    pub(super) fn is_replicated(&self, name: &str) -> bool {
+        self.everywhere.iter().any(|everywhere| everywhere == name)
     }
 
     fn count(&mut self, problem: &Problem, entries: Option<Vec<u64>>) {
@@ -348,7 +357,7 @@ impl Plan {
             if self.is_shared(name) {
                 continue;
             }
-            let Some((mode, index)) = self.cut(place) else {
+            let Some((mode, index)) = self.cut(place).filter(|_| !self.is_replicated(name)) else {
                 self.replicated += tensor.storage_bytes() as u64;
                 continue;
             };
@@ -421,7 +430,7 @@ fn check_grid(placement: &Placement, listed: &Listed, ranks: usize) -> Result<()
 
 impl Problem {
     /// How entries, or a range, can be shared out among so many ranks: plans, first the one to take: of those that take at most
-    /// 1.4 times the least time by the model and are about even, the one that sends least. The others follow by time. Where the
+    /// twice the least time by the model and are about even, the one that sends least. The others follow by time. Where the
     /// schedule says it (`distribute(X)`), this one.
     ///
     /// # Errors

@@ -198,7 +198,7 @@ impl Local<'_> {
         }
     }
 
-    /// An operand of the rows that this rank needs: its own ones, and those that others have sent.
+    /// An operand of the rows that this rank needs: its own ones, and those that others have sent. Of one that is on every rank, all are its own.
     fn take(
         &self,
         place: usize,
@@ -207,6 +207,8 @@ impl Local<'_> {
         from: &mut [&[u8]],
     ) -> Result<Operand, DistributeError> {
         let (own, rows) = (self.ranks.rank() as u32, self.rows(index));
+        let is_everywhere = self.plan.is_replicated(name);
+        let owner = |coordinate: u64| if is_everywhere { own } else { rows.owner(coordinate) };
         let (shape, width) = (tensor.shape(), tensor.element().bytes());
         if !self.is_dense(place) {
             let listed = self.problem.listed(name);
@@ -215,7 +217,7 @@ impl Local<'_> {
             // How many entries each rank has sent of this operand.
             let mut counts = vec![0usize; from.len()];
             for (entry, &coordinate) in listed.indices[mode].iter().enumerate() {
-                let owner = rows.owner(coordinate);
+                let owner = owner(coordinate);
                 if rows.is_needed(coordinate, own) {
                     match owner == own {
                         true => here.push(listed.index(entry), listed.value(entry)),
@@ -237,7 +239,7 @@ impl Local<'_> {
         let mut bytes = vec![0u8; row * needed.len()];
         let mut own_row = Vec::new();
         for (number, &coordinate) in needed.iter().enumerate() {
-            let owner = rows.owner(coordinate);
+            let owner = owner(coordinate);
             let row = if owner == own {
                 own_row.clear();
                 copy_row(tensor.values().as_bytes(), shape, (mode, width), coordinate as usize, &mut own_row);

@@ -274,6 +274,48 @@ fn long_modes() {
     assert!(error.contains("are too many"), "{error}");
 }
 
+/// What the schedule wants on every rank is not sent, dense or sparse.
+#[test]
+fn operands_on_every_rank() {
+    let tables = || [("B", table(&[15, 4])), ("C", table(&[25, 4]))];
+    let x = || ("X", sparse(&[20, 15, 25], 300, 4));
+    let mttkrp = "fn mttkrp(X: csf, B: dense, C: dense) -> A: dense { A(i, r) = X(i, j, k) * B(j, r) * C(k, r); }";
+    let asked = |names: &str| format!("{mttkrp} schedule {{ {names} }}");
+    for names in ["replicate(B);", "replicate(B); replicate(C);", "distribute(X: grid(1, 1, 1)); replicate(C);"] {
+        let text = asked(names);
+        if !names.contains("grid") {
+            check(&text, [vec![x()], tables().into()].concat(), &[]);
+        }
+        let inputs = [vec![x()], tables().into()].concat();
+        let inputs = inputs.into_iter().map(|(name, operand)| (name.to_owned(), operand)).collect();
+        let problem = Problem::new(&kernel(&text), inputs, &[], &ProgramOptions::default()).unwrap();
+        let ranks = if names.contains("grid") { 1 } else { 4 };
+        let plan = problem.plan(&Placement::Shares { tensor: "X".to_owned() }, ranks).unwrap();
+        let whole = if names.contains("B") { 15 } else { 0 } + if names.contains("C") { 25 } else { 0 };
+        assert_eq!(plan.summary(Machine::default()).replicated, whole * 4 * 8, "{names}");
+        let sent: u64 = plan.counts().iter().map(|counts| counts.sent).sum();
+        assert_eq!(sent == 0, names.contains("C"), "{names}");
+    }
+    let b = sparse(&[30, 25], 120, 2);
+    let spgemm = "fn spgemm(A: csr, B: csr) -> C: csr { C(i, l) = A(i, k) * B(k, l); } schedule { replicate(B); }";
+    check(spgemm, vec![("A", sparse(&[40, 30], 150, 1)), ("B", b)], &[]);
+    for (names, expected) in [
+        ("replicate(A);", "`A` is no input"),
+        ("replicate(X); distribute(X);", "the entries of `X` are shared out"),
+        ("replicate(B, C);", "replicate"),
+    ] {
+        let program = syntax::parse_program(&asked(names)).unwrap();
+        let said = match notation::check(&program) {
+            Ok(kernels) => {
+                let options = spc_compiler::schedule::Options::default();
+                spc_compiler::schedule::schedule(&kernels[0], options).unwrap_err()
+            }
+            Err(problems) => problems,
+        };
+        assert!(format!("{said:?}").contains(expected), "{names}: {said:?}");
+    }
+}
+
 /// A format that does not come in parts is read as a whole.
 #[test]
 fn files_that_do_not_come_in_parts() {
@@ -310,8 +352,8 @@ fn a_range_of_columns_is_no_way_to_share_entries() {
     // The first sends least of those that are about as fast.
     let summaries: Vec<Summary> = plans.iter().map(|plan| plan.summary(Machine::default())).collect();
     let least = summaries.iter().map(|summary| summary.time).fold(f64::INFINITY, f64::min);
-    assert!(summaries[0].time <= 1.4 * least);
-    let is_close = |summary: &&Summary| summary.time <= 1.4 * least && summary.imbalance <= 2.0;
+    assert!(summaries[0].time <= 2.0 * least);
+    let is_close = |summary: &&Summary| summary.time <= 2.0 * least && summary.imbalance <= 2.0;
     let brought = |summary: &Summary| summary.bytes + 7 * summary.replicated;
     assert!(summaries.iter().filter(is_close).all(|summary| brought(summary) >= brought(&summaries[0])));
 }

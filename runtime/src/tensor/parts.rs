@@ -19,7 +19,7 @@ use std::ops::Range;
 
 /// Why a tensor does not come in parts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a tensor stored as {format} does not come in parts: {reason}")]
+#[error("a tensor stored as {format} does not come in parts: {reason}; convert it to `coo` or `csf`")]
 pub struct NotCut {
     /// How it is stored.
     pub format: String,

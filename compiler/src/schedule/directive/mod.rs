@@ -22,6 +22,7 @@ mod positions;
 mod precompute;
 mod register_tile;
 mod reorder;
+mod replicate;
 mod same_pattern;
 mod simd;
 mod split;
@@ -105,6 +106,7 @@ pub(super) const RULES: &[Rule] = &[
     same_pattern::RULE,
     stream::RULE,
     distribute::RULE,
+    replicate::RULE,
     parallel::RULE,
     balance::RULE,
     output::RULE,
