@@ -295,7 +295,7 @@ def kernel(text: str, *, dimensions: dict[str, int] | None = None, backend: str 
     :param backend: ``"native"`` waits for the Rust compiler, ``"jit"`` makes machine code at once, ``"interpreter"`` makes none. Without it
         a kernel that was not compiled before begins as machine code, and later calls run what the Rust compiler makes in the background.
         The two may differ by rounding.
-    :param deterministic: the same bits on any number of threads and in each call; the first call waits for the Rust compiler.
+    :param deterministic: the same bits on any number of threads and ranks, and in each call; the first call waits for the Rust compiler.
     """
     return Kernel(text, formats, dimensions=dimensions, backend=backend, deterministic=deterministic)
 

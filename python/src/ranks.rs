@@ -16,7 +16,8 @@ use pyo3::types::{PyByteArray, PyBytes, PyDict, PyInt, PyTuple};
 use rayon::ThreadPool;
 use spc::decompose::{AlsOptions, CpOptions, DecomposeError, Start, cp_on};
 use spc::distribute::{
-    self, CommunicationError, Communicator, DistributeError, Machine, Placement, Plan, ThreadRank, Traffic, on_threads,
+    self, CommunicationError, Communicator, DistributeError, Machine, PARTS, Placement, Plan, ThreadRank, Traffic,
+    in_parts, on_threads,
 };
 use spc::execute::{self, Operand, ProgramError, ProgramOptions, scalar};
 use spc_compiler::diagnostics::render::render;
@@ -420,6 +421,8 @@ pub(crate) fn _stopped(ranks: &Bound<'_, PyAny>, reason: &str) -> PyResult<()> {
 pub(crate) struct Problem {
     problem: Arc<distribute::Problem>,
     text: String,
+    /// Results have the same bits on any number of ranks.
+    deterministic: bool,
     /// What all processes have to agree on.
     said: String,
 }
@@ -438,13 +441,28 @@ fn operand(argument: Argument) -> Operand {
     }
 }
 
-fn plan(problem: &distribute::Problem, distribute: Option<&str>, ranks: usize) -> Result<Plan, Failure> {
-    match distribute {
-        Some(text) => {
-            let placement = Placement::parse(text, &|name| problem.is_input(name)).map_err(Failure::Placement)?;
-            Ok(problem.plan(&placement, ranks)?)
-        }
-        None => Ok(problem.plans(ranks, Machine::default())?.remove(0)),
+/// The plan of so many ranks; where they are to give the same bits as any other number, of the parts that these have some of.
+fn plan(
+    problem: &distribute::Problem,
+    distribute: Option<&str>,
+    ranks: usize,
+    deterministic: bool,
+) -> Result<Plan, Failure> {
+    let asked =
+        distribute.map(|text| Placement::parse(text, &|name| problem.is_input(name)).map_err(Failure::Placement));
+    let asked = asked.transpose()?;
+    let pieces = match deterministic {
+        true => asked.as_ref().and_then(Placement::cells).unwrap_or(PARTS),
+        false => ranks,
+    };
+    if pieces < ranks {
+        let message =
+            format!("`deterministic` computes {pieces} parts, of which each of {ranks} ranks has at least one");
+        return Err(Failure::Placement(message));
+    }
+    match asked {
+        Some(placement) => Ok(problem.plan(&placement, pieces)?),
+        None => Ok(problem.plans(pieces, Machine::default())?.remove(0)),
     }
 }
 
@@ -478,17 +496,26 @@ impl Problem {
         }
         let made = threads::run_long(py, move || distribute::Problem::new(&kernel, operands, &dimensions, &options))?;
         let problem = made.map_err(|error| Failure::Kernel(error).exception(&text))?;
-        Ok(Self { problem: Arc::new(problem), text, said })
+        Ok(Self { problem: Arc::new(problem), text, deterministic, said })
     }
 
     /// The results by name, on the first rank; nothing on the others.
     fn run(&self, ranks: &Bound<'_, PyAny>, distribute: Option<String>) -> PyResult<Option<Vec<(String, Storage)>>> {
         let said = format!("{} {distribute:?}", self.said);
         let problem = Arc::clone(&self.problem);
-        let begin = move |count| Ok((plan(&problem, distribute.as_deref(), count)?, problem));
-        let body = |(plan, problem): &(Plan, Arc<distribute::Problem>), own: &dyn Communicator| {
-            let part = problem.run(plan, own)?;
-            Ok(problem.gather(plan, part, own)?)
+        let deterministic = self.deterministic;
+        let begin = move |count| Ok((plan(&problem, distribute.as_deref(), count, deterministic)?, problem));
+        let body = move |(plan, problem): &(Plan, Arc<distribute::Problem>), own: &dyn Communicator| {
+            let of_part = |own: &dyn Communicator| {
+                let part = problem.run(plan, own)?;
+                Ok(problem.gather(plan, part, own)?)
+            };
+            if !deterministic {
+                return of_part(own);
+            }
+            // Parts wait for each other, so each has a thread of its own.
+            let of_part = |part: &ThreadRank| threads::pool_of(1).map_err(Failure::Threads)?.install(|| of_part(part));
+            in_parts(plan.ranks(), own, of_part).map(|mut all| all.swap_remove(0))
         };
         let made = on(ranks, said, begin, body, |failure| failure.exception(&self.text))?;
         Ok(made.map(|results| results.into_iter().map(|(name, tensor)| (name, Storage(tensor))).collect()))

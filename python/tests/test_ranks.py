@@ -47,6 +47,22 @@ def test_a_product_of_a_tensor_with_matrices(rng, format, ranks):
         np.testing.assert_array_equal(mttkrp(x, b, c, ranks=4, distribute="X:2x2x1"), want)
 
 
+def test_the_same_bits(rng):
+    x = spc.tensor(cube(rng, (20, 15, 10)) / 7).to("csf")
+    b, c = rng.random((15, 5)), rng.random((10, 5))
+    text = "Y(i,r) = X(i,j,k) * B(j,r) * C(k,r)"
+    same, other = (spc.kernel(text, backend="jit", deterministic=deterministic) for deterministic in (True, False))
+    for distribute in [None, "X", "X:bisection", "X:1x4x2"]:
+        one = same(x, b, c, ranks=1, distribute=distribute)
+        np.testing.assert_allclose(one, other(x, b, c), rtol=1e-12)
+        for ranks in COUNTS:
+            np.testing.assert_array_equal(same(x, b, c, ranks=ranks, distribute=distribute), one, err_msg=f"{distribute} {ranks}")
+    # Sums of these values depend on their order.
+    assert any((other(x, b, c, ranks=ranks, distribute="X") != one).any() for ranks in COUNTS)
+    with pytest.raises(ValueError, match="computes 8 parts, of which each of 9 ranks has at least one"):
+        same(x, b, c, ranks=9, distribute="X:1x4x2")
+
+
 @pytest.mark.parametrize("ranks", COUNTS)
 @pytest.mark.parametrize("format", ["csr", "csc", "coo", "dense"])
 def test_sparse_results(rng, format, ranks):

@@ -140,6 +140,7 @@ impl Tucker {
 
     #[cfg(feature = "mpi")]
     fn in_processes(&self, ranks: &RanksArguments) -> Result<(), Failure> {
+        self.check(ranks)?;
         let all = Processes::new(ranks)?;
         all.together(|| {
             let job = all.agree(self.job(ranks, Some(all.rank())))?;

@@ -243,7 +243,7 @@ fn what_one_process_has_is_refused() -> Result<(), Skip> {
         (format!("run {spmv} -i A=-"), "comes from the standard input"),
         (format!("run {spmv} -i A=a.tns --ranks 3"), "`--ranks 3` for 2 processes"),
         (format!("run {spmv} -i A=a.tns --repeat 3"), "`--repeat` is not for ranks"),
-        ("tucker x.tns --ranks 2,2,2".to_owned(), "which only `spc run` and `spc cp` are for"),
+        ("info x.tns".to_owned(), "which only `spc run`, `spc cp` and `spc tucker` are for"),
     ] {
         let said = together.fails(2, &format!("exec \"$0\" {line}"), 2);
         assert_has(&said, expected);

@@ -143,7 +143,7 @@ mod tests {
         for entry in 0..32u64 {
             let (block, row, column) = (entry % 2, entry / 2 % 4, entry / 8);
             // Rows are interleaved, columns are not.
-            listed.push([2 * row + block, 4 * block + column].into_iter(), &1f64.to_le_bytes());
+            listed.push([2 * row + block, 4 * block + column], &1f64.to_le_bytes());
         }
         let of_entries = bisection(&listed, &[true; 2], 2);
         let expected: Vec<u32> = (0..32).map(|entry| entry % 2).collect();
