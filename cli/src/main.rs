@@ -81,7 +81,7 @@ enum Verb {
 impl Verb {
     /// Refuses to do in each of many processes what is for one.
     fn alone(&self) -> Result<(), Failure> {
-        match processes::launched() {
+        match ranks::launched() {
             processes if processes > 1 && !matches!(self, Verb::Run(_) | Verb::Cp(_) | Verb::Tucker(_)) => {
                 let message = format!(
                     "{processes} processes were started together, which only `spc run`, `spc cp` and `spc tucker` are for"

@@ -3,25 +3,19 @@
 #[cfg(feature = "mpi")]
 pub(crate) use with_mpi::Processes;
 
-/// How many processes a launcher of MPI has started, this among them; Open MPI says so, and MPICH and its kin.
-pub(crate) fn launched() -> usize {
-    let said = |name| std::env::var(name).ok()?.parse().ok();
-    ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"].into_iter().find_map(said).unwrap_or(1)
-}
-
 /// What a verb says that many processes can't do.
 #[cfg(not(feature = "mpi"))]
 pub(crate) fn without_mpi() -> crate::failure::Failure {
-    let message = format!("{} processes were started together, and this `spc` was built without MPI", launched());
+    let processes = crate::ranks::launched();
+    let message = format!("{processes} processes were started together, and this `spc` was built without MPI");
     let help = "`cargo build --release --features spc-tensor-cli/mpi` builds it with MPI";
     crate::failure::Failure::usage(message).help(help)
 }
 
 #[cfg(feature = "mpi")]
 mod with_mpi {
-    use super::launched;
     use crate::failure::Failure;
-    use crate::ranks::RanksArguments;
+    use crate::ranks::{RanksArguments, launched};
     use crate::{output, settings};
     use spc::distribute::{CommunicationError, Communicator, MpiRank};
     use std::panic::{AssertUnwindSafe, catch_unwind};

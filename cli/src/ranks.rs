@@ -1,15 +1,20 @@
 //! Options of verbs that work on many ranks.
 
 use crate::failure::Failure;
-use crate::processes::launched;
 use clap::Args;
-use spc::distribute::{CommunicationError, Communicator, PARTS, ThreadRank, in_parts, on_threads};
+use spc::distribute::{CommunicationError, Communicator, ThreadRank, in_parts, on_threads, parts_for};
 use std::fmt::Display;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
 
 /// The most ranks that run as threads.
 const MOST: usize = 1024;
+
+/// How many processes a launcher of MPI has started, this among them; Open MPI says so, and MPICH and its kin.
+pub(crate) fn launched() -> usize {
+    let said = |name| std::env::var(name).ok()?.parse().ok();
+    ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"].into_iter().find_map(said).unwrap_or(1)
+}
 
 /// How many ranks there are, and how long they wait for each other.
 #[derive(Debug, Args)]
@@ -94,18 +99,15 @@ pub(crate) enum Work {
 }
 
 impl Work {
-    /// Of so many ranks; in the parts that a grid has, if there is one, or in [`PARTS`], where results are to have the same bits.
+    /// Of so many ranks; in the parts that a grid has, if there is one, or in as many as usual, where results are to have the same bits.
     pub(crate) fn of(is_deterministic: bool, ranks: usize, cells: Option<usize>) -> Result<Self, Failure> {
         if !is_deterministic {
             return Ok(Work::OfRanks);
         }
-        let parts = cells.unwrap_or(PARTS);
-        if parts < ranks {
-            let message =
-                format!("`--deterministic` computes {parts} parts, of which each of {ranks} ranks has at least one");
-            return Err(Failure::usage(message).help(format!("take at most {parts} ranks, or leave it out")));
-        }
-        Ok(Work::InParts(parts))
+        parts_for(ranks, cells).map(Work::InParts).map_err(|error| {
+            let help = format!("take at most {} ranks, or leave it out", error.parts);
+            Failure::usage(format!("`--deterministic` computes {error}")).help(help)
+        })
     }
 
     /// How many pieces there are on so many ranks.

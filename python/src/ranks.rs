@@ -16,8 +16,8 @@ use pyo3::types::{PyByteArray, PyBytes, PyDict, PyInt, PyTuple};
 use rayon::ThreadPool;
 use spc::decompose::{AlsOptions, CpOptions, DecomposeError, Start, cp_on};
 use spc::distribute::{
-    self, CommunicationError, Communicator, DistributeError, Machine, PARTS, Placement, Plan, ThreadRank, Traffic,
-    in_parts, on_threads,
+    self, CommunicationError, Communicator, DistributeError, Machine, Placement, Plan, ThreadRank, Traffic, in_parts,
+    on_threads, parts_for,
 };
 use spc::execute::{self, Operand, ProgramError, ProgramOptions, scalar};
 use spc_compiler::diagnostics::render::render;
@@ -451,15 +451,13 @@ fn plan(
     let asked =
         distribute.map(|text| Placement::parse(text, &|name| problem.is_input(name)).map_err(Failure::Placement));
     let asked = asked.transpose()?;
+    let cells = asked.as_ref().and_then(Placement::cells);
     let pieces = match deterministic {
-        true => asked.as_ref().and_then(Placement::cells).unwrap_or(PARTS),
+        true => {
+            parts_for(ranks, cells).map_err(|error| Failure::Placement(format!("`deterministic` computes {error}")))?
+        }
         false => ranks,
     };
-    if pieces < ranks {
-        let message =
-            format!("`deterministic` computes {pieces} parts, of which each of {ranks} ranks has at least one");
-        return Err(Failure::Placement(message));
-    }
     match asked {
         Some(placement) => Ok(problem.plan(&placement, pieces)?),
         None => Ok(problem.plans(pieces, Machine::default())?.remove(0)),

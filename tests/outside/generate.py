@@ -12,7 +12,7 @@ from known import KNOWN
 from language import (
     children, with_children, COMPLEX, FLOATS, INTEGERS, PART, WIDENS, Access, Binary, Call, Count, Definition, Index, Kernel, Length, Literal, Num, Op, PLACES,
     Reduce, Statement, Tensor,
-    Unary, Var, Window, accesses, free_variables, index_range, index_variables,
+    Unary, Var, Window, accesses, free_variables, index_range, index_variables, terms,
 )
 from program import Input, Program
 from ranks import some_ranks
@@ -1222,15 +1222,6 @@ def mirrored(coordinates, values, style, element):
 
 class LeftOut(Exception):
     """A program that shows a known fault, or, where programs run on ranks, of which nothing can be shared out."""
-
-
-def terms(expr):
-    match expr:
-        case Unary("-", operand):
-            return terms(operand)
-        case Binary("+" | "-", left, right):
-            return terms(left) + terms(right)
-    return [expr]
 
 
 def generate(seed, options):

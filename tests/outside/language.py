@@ -220,6 +220,15 @@ def with_children(expr, new):
     return expr
 
 
+def terms(expr):
+    match expr:
+        case Unary("-", operand):
+            return terms(operand)
+        case Binary("+" | "-", left, right):
+            return terms(left) + terms(right)
+    return [expr]
+
+
 def accesses(expr):
     if isinstance(expr, Access):
         return [expr]

@@ -1,6 +1,6 @@
 """Random numbers of ranks, and what they share out."""
 
-from language import Access, Binary, Call, Count, Index, Unary, Var, accesses, children, index_variables
+from language import Access, Binary, Call, Count, Index, Unary, Var, accesses, children, index_variables, terms
 from program import BISECTION, Ranks
 
 COUNTS = [1, 2, 3, 4, 5, 7, 16]
@@ -38,15 +38,6 @@ def some_ranks(generator, kernel):
     if ranges and roll < 0.93:
         return Ranks(count, rng.choice(ranges), (), rng.random() < 0.5)
     return Ranks(count)
-
-
-def terms(expr):
-    match expr:
-        case Unary("-", operand):
-            return terms(operand)
-        case Binary("+" | "-", left, right):
-            return terms(left) + terms(right)
-    return [expr]
 
 
 def factors(expr):

@@ -7,9 +7,9 @@ use crate::failure::{Failure, note};
 use crate::output::{self, digits};
 #[cfg(feature = "mpi")]
 use crate::processes::Processes;
-use crate::processes::launched;
 #[cfg(not(feature = "mpi"))]
 use crate::processes::without_mpi;
+use crate::ranks::launched;
 use crate::run::number;
 use crate::{settings, threads};
 use serde_json::{Value, json};

@@ -16,10 +16,9 @@ use crate::failure::Failure;
 use crate::output::{self, digits};
 #[cfg(feature = "mpi")]
 use crate::processes::Processes;
-use crate::processes::launched;
 #[cfg(not(feature = "mpi"))]
 use crate::processes::without_mpi;
-use crate::ranks::RanksArguments;
+use crate::ranks::{RanksArguments, launched};
 use crate::run::number;
 use crate::{settings, threads};
 use clap::{Args, ValueEnum};

@@ -7,10 +7,9 @@ use crate::files::Destination;
 use crate::output;
 #[cfg(feature = "mpi")]
 use crate::processes::Processes;
-use crate::processes::launched;
 #[cfg(not(feature = "mpi"))]
 use crate::processes::without_mpi;
-use crate::ranks::Work;
+use crate::ranks::{Work, launched};
 use crate::settings;
 use crate::source::Source;
 use serde_json::{Value, json};

@@ -140,23 +140,12 @@ impl<'r> Factors<'r> {
 
     /// The sums of numbers of all ranks, the same on each.
     pub(crate) fn sums(&self, own: &[f64]) -> Result<Vec<f64>, CommunicationError> {
-        self.reduced(own, |total, number| total + number)
+        reduced(self.ranks, own, |total, number| total + number)
     }
 
     /// The largest numbers of all ranks.
     pub(crate) fn largest(&self, own: &[f64]) -> Result<Vec<f64>, CommunicationError> {
-        self.reduced(own, f64::max)
-    }
-
-    fn reduced(&self, own: &[f64], combine: fn(f64, f64) -> f64) -> Result<Vec<f64>, CommunicationError> {
-        let message: Vec<u8> = own.iter().copied().flat_map(f64::to_le_bytes).collect();
-        let all = self.ranks.gather_all(&message)?;
-        let all = all.iter().map(|message| numbers(message).collect::<Vec<f64>>());
-        let combined = all.reduce(|mut so_far, next| {
-            so_far.iter_mut().zip(next).for_each(|(so_far, next)| *so_far = combine(*so_far, next));
-            so_far
-        });
-        Ok(combined.unwrap_or_default())
+        reduced(self.ranks, own, f64::max)
     }
 
     /// All rows of a mode, with their shape.
@@ -179,7 +168,24 @@ impl<'r> Factors<'r> {
     }
 }
 
-fn numbers(bytes: &[u8]) -> impl Iterator<Item = f64> + '_ {
+/// What ranks have, combined number by number in their order: the same on each.
+pub(crate) fn reduced(
+    ranks: &dyn Communicator,
+    own: &[f64],
+    combine: fn(f64, f64) -> f64,
+) -> Result<Vec<f64>, CommunicationError> {
+    let message: Vec<u8> = own.iter().copied().flat_map(f64::to_le_bytes).collect();
+    let all = ranks.gather_all(&message)?;
+    let all = all.iter().map(|message| numbers(message).collect::<Vec<f64>>());
+    let combined = all.reduce(|mut so_far, next| {
+        so_far.iter_mut().zip(next).for_each(|(so_far, next)| *so_far = combine(*so_far, next));
+        so_far
+    });
+    Ok(combined.unwrap_or_default())
+}
+
+/// The numbers of a message.
+pub(crate) fn numbers(bytes: &[u8]) -> impl Iterator<Item = f64> + '_ {
     bytes.chunks_exact(8).map(|bytes| f64::from_le_bytes(bytes.try_into().expect("eight bytes")))
 }
 

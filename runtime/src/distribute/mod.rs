@@ -55,10 +55,10 @@ mod threads;
 
 pub use communicator::{CommunicationError, Communicator, Traffic};
 #[cfg(feature = "decompose")]
-pub(crate) use factors::Factors;
+pub(crate) use factors::{Factors, numbers, reduced};
 #[cfg(feature = "mpi")]
 pub use mpi::MpiRank;
-pub use parts::{PARTS, in_parts};
+pub use parts::{PARTS, TooFewParts, in_parts, parts_for};
 pub use placement::Placement;
 #[cfg(feature = "decompose")]
 pub(crate) use placement::ranges;

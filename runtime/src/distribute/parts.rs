@@ -9,6 +9,25 @@ use std::ops::Range;
 /// As many parts as there are where results are to have the same bits on any number of ranks up to it.
 pub const PARTS: usize = 64;
 
+/// More ranks than parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{parts} parts, of which each of {ranks} ranks has at least one")]
+pub struct TooFewParts {
+    /// So many parts,
+    pub parts: usize,
+    /// and so many ranks.
+    pub ranks: usize,
+}
+
+/// How many parts so many ranks compute, to give the same bits as any other number: as many as a grid has cells, or [`PARTS`].
+///
+/// # Errors
+/// When some ranks would have none.
+pub fn parts_for(ranks: usize, cells: Option<usize>) -> Result<usize, TooFewParts> {
+    let parts = cells.unwrap_or(PARTS);
+    if parts < ranks { Err(TooFewParts { parts, ranks }) } else { Ok(parts) }
+}
+
 /// Runs `body` as so many parts on the ranks of a communicator, and gives the results of the parts that this rank has: as many as any
 /// other, one after the other. To `body` parts are ranks. What they compute does not depend on how many ranks have them, so the results
 /// of a run have the same bits on any number. All ranks call it.

@@ -139,7 +139,8 @@ pub(super) fn cut(whole: usize, parts: usize, part: usize) -> usize {
 /// The rank of each entry, by a grid over modes. Cells count with the last mode first.
 fn grid(entries: &Listed, parts: &[usize]) -> Vec<u32> {
     let mut of_entries = vec![0u32; entries.len()];
-    for (column, &parts) in entries.indices.iter().zip(parts) {
+    // What is not cut is one part.
+    for (column, &parts) in entries.indices.iter().zip(parts).filter(|(_, parts)| **parts > 1) {
         let Occupied { coordinates, places } = Occupied::of(column);
         let mut weights = vec![0u32; coordinates.len()];
         places.iter().for_each(|&place| weights[place as usize] += 1);

@@ -10,7 +10,7 @@ use super::super::elements::{dense, numbers};
 use super::super::engine::Clock;
 use super::super::kernels::{Kernels, Source};
 use super::super::uniform::uniform;
-use crate::distribute::Communicator;
+use crate::distribute::{Communicator, numbers as of_message, reduced};
 use crate::tensor::{AnyTensor, ElementType};
 
 /// Columns that are iterated with besides those asked for: they make these converge faster.
@@ -217,25 +217,17 @@ impl Search<'_, '_> {
     }
 }
 
-/// The sum of what ranks have, in their order: the same on each.
+/// The sum of what ranks have.
 pub(super) fn sum(ranks: Option<&dyn Communicator>, own: Vec<f64>) -> Result<Vec<f64>, DecomposeError> {
     let Some(ranks) = ranks else { return Ok(own) };
-    let mut total = vec![0.0; own.len()];
-    for message in ranks.gather_all(bytemuck::cast_slice(&own))? {
-        total.iter_mut().zip(of_bytes(&message)).for_each(|(total, number)| *total += number);
-    }
-    Ok(total)
+    Ok(reduced(ranks, &own, |total, number| total + number)?)
 }
 
 /// What ranks have, one after the other.
-pub(super) fn joined(ranks: Option<&dyn Communicator>, own: Vec<f64>) -> Result<Vec<f64>, DecomposeError> {
+fn joined(ranks: Option<&dyn Communicator>, own: Vec<f64>) -> Result<Vec<f64>, DecomposeError> {
     let Some(ranks) = ranks else { return Ok(own) };
-    let all = ranks.gather_all(bytemuck::cast_slice(&own))?;
-    Ok(all.iter().flat_map(|message| of_bytes(message)).collect())
-}
-
-fn of_bytes(bytes: &[u8]) -> impl Iterator<Item = f64> + '_ {
-    bytes.chunks_exact(8).map(bytemuck::pod_read_unaligned)
+    let message: Vec<u8> = own.into_iter().flat_map(f64::to_le_bytes).collect();
+    Ok(ranks.gather_all(&message)?.iter().flat_map(|message| of_message(message)).collect())
 }
 
 /// The `count` leading eigenvectors of what a product multiplies by, from a block of `width` columns, `count` at least. They have converged
