@@ -12,6 +12,7 @@
 //!   compiled-c5cd…         which of these is the latest of a kernel's text, for when there is no compiler
 //!   helpers-97c2…/         what all kernels use, compiled once for a compiler and its flags
 //!   building-…/            one that is being compiled
+//!   turn-…                 is locked while one is compiled
 //!   pruned                 its time is when unused ones were removed
 //! ```
 //!
@@ -26,6 +27,7 @@
 mod leftovers;
 mod prune;
 mod trust;
+mod turns;
 
 pub use prune::CacheEntry;
 pub use trust::Distrust;

@@ -5,6 +5,7 @@
 //! small and took long.
 
 use super::leftovers::is_unfinished;
+use super::turns::is_lock;
 use super::{CHECKSUM, CacheWarning, displace, trust, warn, written};
 use std::env;
 use std::fs::{self, File, Metadata};
@@ -99,7 +100,9 @@ pub(super) fn entries(folder: &Path) -> Vec<CacheEntry> {
         .into_iter()
         .flatten()
         .flatten()
-        .filter(|entry| entry.file_name().to_str().is_some_and(|name| !is_unfinished(name) && name != MARK))
+        .filter(|entry| {
+            entry.file_name().to_str().is_some_and(|name| !is_unfinished(name) && !is_lock(name) && name != MARK)
+        })
         .filter_map(|entry| Some((entry.path(), entry.metadata().ok()?)))
         .filter(|(_, metadata)| trust::is_own(metadata))
         .filter_map(|(path, metadata)| CacheEntry::at(path, &metadata))

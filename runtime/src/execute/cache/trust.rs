@@ -98,6 +98,15 @@ pub(super) fn create(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
+/// A file to be locked, which is made where there is none. (Some systems lock for writing only what can be written.)
+pub(super) fn open_to_lock(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
 /// Has only the owner write to a file, whatever the process that made it left to others.
 pub(super) fn keep_from_others(path: &Path) -> io::Result<()> {
     #[cfg(unix)]

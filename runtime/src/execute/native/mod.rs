@@ -280,6 +280,14 @@ fn entries(cache: &Cache, sources: &Sources, build: NativeBuild) -> Result<Found
     if let Some(entries) = kept(cache, key, count) {
         return Ok(found(entries, Tier::Cached));
     }
+    // Another may compile the same now, or the helpers.
+    let begin = Instant::now();
+    let waits = || begin.elapsed() < rustc.limit && !process::is_cancelled();
+    let _turn = cache.turn(Part::Kernels, key, &waits);
+    if let Some(entries) = kept(cache, key, count) {
+        return Ok(found(entries, Tier::Cached));
+    }
+    let _turn = helpers.kept(cache).is_none().then(|| cache.turn(Part::Helpers, helpers.key, &waits));
     let compiled = match helpers.kept(cache) {
         Some(kept) => match compiled(cache, &rustc, sources, &helpers, Some(&kept)) {
             // Another process has removed or damaged the helpers.

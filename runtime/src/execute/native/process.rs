@@ -2,10 +2,11 @@
 
 use std::cell::RefCell;
 use std::io::{self, Read};
+use std::num::NonZeroUsize;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -15,6 +16,8 @@ const MOST: usize = 16 << 20;
 const GRACE: Duration = Duration::from_secs(2);
 /// How often to look whether a program has ended, while it or another holds its outputs.
 const PACE: Duration = Duration::from_millis(50);
+/// How often to look whether there is a place to run one in.
+const WAIT: Duration = Duration::from_millis(2);
 
 /// What a program did.
 #[derive(Debug)]
@@ -50,8 +53,53 @@ pub(in crate::execute) fn cancellable<R>(cancelled: Arc<AtomicBool>, body: impl 
     result
 }
 
-fn is_cancelled() -> bool {
+/// Whether programs that this thread waits for are to be ended.
+pub(super) fn is_cancelled() -> bool {
     CANCELLED.with_borrow(|cancelled| cancelled.as_ref().is_some_and(|cancelled| cancelled.load(Ordering::Relaxed)))
+}
+
+/// A place among the programs that run at once: as many as there are processors. It is given back when it is dropped.
+struct Place;
+
+/// How many are taken, and by which process: what a process that was forked finds here are places of its parent.
+static TAKEN: Mutex<(u32, usize)> = Mutex::new((0, 0));
+
+fn taken() -> MutexGuard<'static, (u32, usize)> {
+    let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+    if taken.0 != std::process::id() {
+        *taken = (std::process::id(), 0);
+    }
+    taken
+}
+
+impl Place {
+    /// Waits for one. None where nobody waits any more.
+    fn take() -> Option<Self> {
+        let most = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        while !is_cancelled() {
+            let mut taken = taken();
+            if taken.1 < most {
+                taken.1 += 1;
+                return Some(Place);
+            }
+            drop(taken);
+            thread::sleep(WAIT);
+        }
+        None
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut taken = taken();
+        taken.1 = taken.1.saturating_sub(1);
+    }
+}
+
+/// As [`run`], when fewer programs run than there are processors: with more, each takes longer than it may.
+pub(super) fn run_in_place(command: &dyn Fn() -> Command, limit: Duration) -> Result<Finished, Failure> {
+    let _place = Place::take().ok_or(Failure::Cancelled)?;
+    run(command, limit)
 }
 
 /// Runs a program to its end, without input. It ends with this process, and after `limit`.

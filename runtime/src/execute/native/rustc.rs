@@ -108,7 +108,8 @@ pub(super) struct Rustc {
     path: PathBuf,
     /// What it says of itself: the output of `rustc -vV`.
     pub(super) version: String,
-    limit: Duration,
+    /// How long it may take.
+    pub(super) limit: Duration,
 }
 
 impl Rustc {
@@ -202,7 +203,7 @@ impl Rustc {
             }
             command
         };
-        process::run(&command, self.limit).map_err(|failure| match failure {
+        process::run_in_place(&command, self.limit).map_err(|failure| match failure {
             Failure::TimeLimit(limit) => {
                 NativeError::TimeLimit { compiler: self.path.clone(), limit: limit.as_secs_f64() }
             }
