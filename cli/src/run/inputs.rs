@@ -6,8 +6,9 @@ use crate::files::{InputKind, STDIN};
 use crate::progress::Progress;
 use crate::{names, output};
 use spc::complex::{c32, c64};
+use spc::distribute::{Placement, SharedFile};
 use spc::execute::{AssumedExtent, Entries, Operand};
-use spc::io::{self, Contents, FileType, Filled, StoredTensor, TensorFile};
+use spc::io::{self, Contents, FileType, Filled, StoredTensor, TensorFile, TextParts};
 use spc::tensor::{AnyTensor, Coordinates, Element, Scalar, Tensor};
 use spc::with_element;
 use spc_compiler::diagnostics::suggest;
@@ -75,8 +76,6 @@ pub(super) struct InParts<'a> {
     pub(super) memory: u64,
     /// Whether it is in memory if it can be: from there it is copied to a device sooner than from a file.
     pub(super) in_memory: bool,
-    /// Whether parts have to be stored as the input is declared.
-    pub(super) as_declared: bool,
 }
 
 /// Reads all inputs.
@@ -120,10 +119,35 @@ fn stored(file: &TensorFile, tensor: &Parameter, in_parts: InParts<'_>) -> Resul
     }
     let stored = StoredTensor::open(file.path())?;
     let is_declared = *stored.format() == tensor.format && stored.element() == tensor.element;
-    let serves =
-        is_declared || !in_parts.as_declared && stored.element() == tensor.element && stored.parts(1, None).is_ok();
     let is_large = stored.bytes() > in_parts.memory;
-    Ok((is_large || serves && !in_parts.in_memory).then_some(stored))
+    Ok((is_large || is_declared && !in_parts.in_memory).then_some(stored))
+}
+
+/// Takes out the input whose entries are shared out where it is in a file of which each rank can read a part.
+pub(super) fn shared(
+    kernel: &Kernel,
+    given: &mut Vec<Given>,
+    placement: Placement,
+) -> Result<Option<(SharedFile, Placement)>, Failure> {
+    let (Placement::Shares { tensor } | Placement::Grid { tensor, .. }) = &placement else { return Ok(None) };
+    let Some(place) = given.iter().position(|given| given.name == *tensor) else { return Ok(None) };
+    let (_, declared) = declared(kernel, tensor)?;
+    let Some(file) = given[place].file().filter(|file| file.path().is_file()) else { return Ok(None) };
+    let shared = match file.file_type() {
+        FileType::Spct if matches!(FileType::of(file.path()), None | Some((_, false))) => {
+            let stored = StoredTensor::open(file.path())?;
+            let serves = stored.element() == declared.element && stored.parts(1, None).is_ok();
+            serves.then(|| SharedFile::from(stored))
+        }
+        _ => {
+            let text = TextParts::of(file, declared.element).filter(|text| text.order() == declared.format.order);
+            text.map(SharedFile::from)
+        }
+    };
+    if shared.is_some() {
+        given.remove(place);
+    }
+    Ok(shared.map(|shared| (shared, placement)))
 }
 
 /// What is worth knowing of files that do not state their shape: a line each, and one where entries end before the extent does.

@@ -22,6 +22,7 @@ use inputs::InParts;
 pub(crate) use inputs::{Given, literal, notes, of_file, open, read, without_shape};
 pub(crate) use ranks::{failure as of_ranks, of_plan as ranks_as_json, table as table_of_ranks};
 pub(crate) use report::{number, on_one_line};
+use spc::distribute::{Placement, SharedFile};
 use spc::execute::{Backend, Error, Operand, Program, ProgramError, ProgramOptions, StreamOptions};
 use spc::memory;
 use spc::tensor::{Duplicates, InvalidTensor, PackError};
@@ -144,7 +145,7 @@ impl Run {
 
     /// What is read before a kernel runs; an input that comes in parts, where one may, only as far as says what it is.
     fn prepared(&self, of: Of) -> Result<Prepared, Failure> {
-        let given = open(&self.inputs, self.from)?;
+        let mut given = open(&self.inputs, self.from)?;
         let (source, notes) = load(&self.kernel, &given)?;
         let kernel = source.single()?;
         if let Some(stream) = &self.stream {
@@ -153,13 +154,16 @@ impl Run {
         let asked = self.stream.as_ref().map(|stream| stream.name.clone());
         let name = match of {
             Of::Stream => asked.or_else(|| streamed_by(kernel).map(str::to_owned)),
-            Of::Ranks => self.shares(kernel),
+            Of::Ranks => None,
+        };
+        let shared = match self.asked(kernel).filter(|placement| of == Of::Ranks && SharedFile::takes(placement)) {
+            Some(placement) => inputs::shared(kernel, &mut given, placement)?,
+            None => None,
         };
         let in_parts = name.as_deref().map(|name| InParts {
             name,
             memory: memory::budget(self.plan.memory),
             in_memory: self.backend == Some(BackendName::Cuda),
-            as_declared: of == Of::Stream,
         });
         let destinations = outputs::destinations(kernel, &self.outputs, self.to)?;
         let has_result = destinations.iter().any(|(_, destination)| destination.is_stdout());
@@ -170,11 +174,12 @@ impl Run {
         let progress = Progress::new("reading");
         let start = Instant::now();
         let operands = inputs::read_but(kernel, given, in_parts, &progress)?;
-        Ok(Prepared { source, notes, operands, destinations, read_time: start.elapsed(), progress })
+        Ok(Prepared { source, notes, operands, shared, destinations, read_time: start.elapsed(), progress })
     }
 
     fn run_alone(&self) -> Result<(), Failure> {
-        let Prepared { source, mut notes, operands, destinations, read_time, progress } = self.prepared(Of::Stream)?;
+        let Prepared { source, mut notes, operands, destinations, read_time, progress, .. } =
+            self.prepared(Of::Stream)?;
         let kernel = source.single()?;
         let options = self.options(self.parts(&operands)?);
         progress.step("packing and compiling");
@@ -283,6 +288,8 @@ struct Prepared {
     source: Source,
     notes: Vec<String>,
     operands: Vec<(String, Operand)>,
+    /// An input of which each rank reads its part, and how its entries are shared out.
+    shared: Option<(SharedFile, Placement)>,
     destinations: Vec<(String, Destination)>,
     read_time: Duration,
     progress: Progress,

@@ -13,9 +13,10 @@ use crate::ranks::{Work, launched};
 use crate::settings;
 use crate::source::Source;
 use serde_json::{Value, json};
-use spc::distribute::{Communicator, DistributeError, Machine, Part, Placement, Plan, Problem, Traffic, on_threads};
+use spc::distribute::{
+    Communicator, DistributeError, Machine, Part, Placement, Plan, Problem, SharedFile, Traffic, on_threads,
+};
 use spc::execute::Operand;
-use spc::io::StoredTensor;
 use spc::tensor::AnyTensor;
 use spc_compiler::notation::{Kernel, Role};
 use std::fmt::Write;
@@ -73,13 +74,13 @@ impl Run {
 
     #[cfg(feature = "mpi")]
     fn in_processes(&self, all: &Processes) -> Result<(), Failure> {
-        let Prepared { source, operands, destinations, progress, .. } = all.agree(self.prepared(Of::Ranks))?;
+        let Prepared { source, operands, shared, destinations, progress, .. } = all.agree(self.prepared(Of::Ranks))?;
         let kernel = source.single()?;
         progress.step("placing");
         let own = all.rank();
         let work = all.agree(self.work(kernel, own.size()))?;
-        let ran = match shared_file(&operands) {
-            Some(stored) => work.on(own, |own| self.of_stored(kernel, &operands, &stored, own)),
+        let ran = match shared {
+            Some(shared) => work.on(own, |own| self.of_file(kernel, &operands, &shared, own)),
             None => {
                 let (problem, plan) = all.agree(self.placed(work.pieces(own.size()), (kernel, &source), operands))?;
                 progress.step("running");
@@ -92,13 +93,13 @@ impl Run {
     }
 
     fn on_threads(&self, ranks: usize) -> Result<(), Failure> {
-        let Prepared { source, operands, destinations, progress, .. } = self.prepared(Of::Ranks)?;
+        let Prepared { source, operands, shared, destinations, progress, .. } = self.prepared(Of::Ranks)?;
         let kernel = source.single()?;
         progress.step("placing");
         let (work, limit) = (self.work(kernel, ranks)?, self.on_ranks.longest_wait());
-        let ran = match shared_file(&operands) {
-            Some(stored) => {
-                let body = |own: &dyn Communicator| self.of_stored(kernel, &operands, &stored, own);
+        let ran = match shared {
+            Some(shared) => {
+                let body = |own: &dyn Communicator| self.of_file(kernel, &operands, &shared, own);
                 on_threads(ranks, limit, |own| work.on(own, body))
             }
             None => {
@@ -114,24 +115,16 @@ impl Run {
     }
 
     /// This rank's part of a run where it reads its part of an input alone.
-    fn of_stored(
+    fn of_file(
         &self,
         kernel: &Kernel,
         operands: &[(String, Operand)],
-        (name, stored): &(String, StoredTensor),
+        (file, placement): &(SharedFile, Placement),
         own: &dyn Communicator,
     ) -> Result<Option<Ran>, DistributeError> {
         let (operands, options) = (operands.to_vec(), self.options(1));
-        let (problem, plan) = Problem::of_stored(kernel, operands, (name, stored), &self.dimensions, &options, own)?;
+        let (problem, plan) = Problem::of_file(kernel, operands, file, placement, &self.dimensions, &options, own)?;
         of_rank(&problem, &plan, own)
-    }
-
-    /// The input whose entries are shared out in the order in which they are stored, where that was asked for.
-    pub(super) fn shares(&self, kernel: &Kernel) -> Option<String> {
-        match self.asked(kernel) {
-            Some(Placement::Shares { tensor }) => Some(tensor),
-            _ => None,
-        }
     }
 
     /// How so many ranks work.
@@ -141,7 +134,7 @@ impl Run {
     }
 
     /// The placement that was asked for, by the option or the schedule.
-    fn asked(&self, kernel: &Kernel) -> Option<Placement> {
+    pub(super) fn asked(&self, kernel: &Kernel) -> Option<Placement> {
         let is_input =
             |name: &str| kernel.tensors.iter().any(|tensor| tensor.role == Role::Input && tensor.name == name);
         match &self.distribute {
@@ -168,14 +161,6 @@ impl Run {
         };
         Ok((problem, plan))
     }
-}
-
-/// The input that is in a file still, of which each rank reads its part.
-fn shared_file(operands: &[(String, Operand)]) -> Option<(String, StoredTensor)> {
-    operands.iter().find_map(|(name, operand)| match operand {
-        Operand::Stored(stored) => Some((name.clone(), stored.clone())),
-        _ => None,
-    })
 }
 
 /// This rank's part of a run; what came out is on the first rank.

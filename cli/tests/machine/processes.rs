@@ -96,7 +96,7 @@ const KERNELS: &[(&str, &[&str])] = &[
     ("'Y(i,r) = A(i,j) * B(j,r)' -f A=coo -i A=a.tns -i B=random --dim r=5", &["A", "i", "r"]),
     ("'Y(i,j) = A(i,j) * P(i,k) * Q(j,k)' -f A=csr -f Y=csr -i A=a.tns -i P=random -i Q=random --dim k=4", &["A", "i"]),
     ("'Y(i,j) = X(i,j,k) * v(k)' -f X=csf -f Y=csr -i X=x.tns -i v=random", &["X", "X:2x1x2", "i"]),
-    ("'Y(i,j,r) = X(i,j,k) * U(k,r)' -f 'X=hicoo(4)' -i X=x.tns -i U=random --dim r=3", &["X", "i"]),
+    ("'Y(i,j,r) = X(i,j,k) * U(k,r)' -f 'X=hicoo(4)' -i X=x.tns -i U=random --dim r=3", &["X", "X:1x2x2", "i"]),
     (
         "'A(i,r) = X(i,j,k) * B(j,r) * C(k,r)' -f X=csf -i X=x.tns -i B=random -i C=random --dim r=4",
         &["X", "X:1x2x2", "i", "r"],
@@ -218,6 +218,16 @@ fn faults_are_said_once_and_nothing_hangs() -> Result<(), Skip> {
     let said = together.fails(3, &line, 1);
     assert_has(&said, "other.tns");
     assert_eq!(errors(&said), 1, "{said}");
+    // One rank has the line that is wrong in its part.
+    let text = std::fs::read_to_string(together.path("a.tns")).expect("it is text");
+    let lines: Vec<&str> =
+        text.lines().enumerate().map(|(line, text)| if line == 249 { "1 2 x" } else { text }).collect();
+    std::fs::write(together.path("wrong.tns"), lines.join("\n")).expect("there is room");
+    for placement in ["A", "A:3x1"] {
+        let said = together.fails(3, &format!("exec \"$0\" {spmv} -i A=wrong.tns --distribute {placement}"), 1);
+        assert_has(&said, "wrong.tns:250:5: value 'x' is not a number");
+        assert_eq!(errors(&said), 1, "{said}");
+    }
     // The first rank alone can't write.
     let said = together.fails(3, &format!("exec \"$0\" {spmv} -i A=a.tns -o y=no/folder/y.tns"), 1);
     assert_eq!(errors(&said), 1, "{said}");

@@ -57,13 +57,15 @@ impl Listed {
         listed
     }
 
+    /// Entries by their columns.
+    pub(super) fn of_columns(shape: Vec<usize>, indices: &[Indices], values: &Values) -> Self {
+        let indices = indices.iter().map(column).collect();
+        Self { shape, element: values.element(), indices, values: values.as_bytes().to_vec() }
+    }
+
     /// The same of coordinates.
     #[cfg(feature = "decompose")]
     pub(super) fn of_coordinates(entries: &Coordinates<f64>) -> Self {
-        let column = |indices: &Indices| match indices {
-            Indices::U32(indices) => indices.iter().map(|&index| index.into()).collect(),
-            Indices::U64(indices) => indices.clone(),
-        };
         Self {
             shape: entries.shape.clone(),
             element: ElementType::F64,
@@ -128,6 +130,13 @@ impl Listed {
         with_element!(self.element, |T| {
             Coordinates { shape, shape_is_stated: true, indices, values: from_bytes::<T>(&self.values) }.into()
         })
+    }
+}
+
+fn column(indices: &Indices) -> Vec<u64> {
+    match indices {
+        Indices::U32(indices) => indices.iter().map(|&index| index.into()).collect(),
+        Indices::U64(indices) => indices.clone(),
     }
 }
 

@@ -46,9 +46,10 @@ mod parts;
 mod placement;
 mod plan;
 mod problem;
+mod redistribute;
 mod rows;
 mod run;
-mod stored;
+mod shared_file;
 #[cfg(test)]
 mod tests;
 mod threads;
@@ -65,6 +66,7 @@ pub(crate) use placement::ranges;
 pub use plan::{Counts, Machine, Plan, Summary};
 pub use problem::Problem;
 pub use run::Part;
+pub use shared_file::SharedFile;
 pub use spc_compiler::schedule::Renumbered;
 pub use threads::{ThreadRank, on_threads};
 

@@ -153,7 +153,7 @@ fn grid(entries: &Listed, parts: &[usize]) -> Vec<u32> {
 }
 
 /// The part of each coordinate, where parts are ranges of about equal weight.
-fn part_of_each(weights: &[u32], parts: usize) -> Vec<u32> {
+pub(super) fn part_of_each(weights: &[u32], parts: usize) -> Vec<u32> {
     let mut of_each = vec![0; weights.len()];
     for (part, range) in ranges(weights, parts).into_iter().enumerate() {
         of_each[range].fill(part as u32);

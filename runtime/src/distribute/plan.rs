@@ -2,7 +2,6 @@
 
 use super::communicator::Communicator;
 use super::dense_rows::row_bytes;
-use super::listed::Listed;
 use super::placement::{Placement, ranges};
 use super::problem::Problem;
 use super::rows::Rows;
@@ -182,7 +181,7 @@ impl Plan {
             Placement::Range { .. } => (vec![Rows::Ranges(problem.ranges(&distribution, extents[0], ranks))], None),
             Placement::Shares { tensor } | Placement::Grid { tensor, .. } | Placement::Bisection { tensor } => {
                 let listed = problem.listed(tensor);
-                check_grid(placement, listed, ranks)?;
+                check_grid(placement, listed.shape.len(), ranks)?;
                 let place = problem.place(tensor);
                 let is_cut: Vec<bool> = distribution.modes[place].iter().map(Option::is_some).collect();
                 let rank_of = placement.ranks_of(listed, &is_cut, ranks);
@@ -206,7 +205,12 @@ impl Plan {
     ///
     /// # Errors
     /// When the kernel can't be distributed so, or another rank has stopped.
-    pub(super) fn of_parts(problem: &Problem, tensor: &str, ranks: &dyn Communicator) -> Result<Self, DistributeError> {
+    pub(super) fn of_parts(
+        problem: &Problem,
+        tensor: &str,
+        placement: &Placement,
+        ranks: &dyn Communicator,
+    ) -> Result<Self, DistributeError> {
         let shared = Shared::Entries(tensor.to_owned());
         let distribution =
             distribution(&problem.kernel, &shared).map_err(|(what, help)| DistributeError::Refused { what, help })?;
@@ -236,8 +240,7 @@ impl Plan {
         let size = ranks.size();
         let rows = pairs.into_iter().zip(extents).map(|(pairs, extent)| Rows::of(extent, pairs, size)).collect();
         let entries = Some(ByRank::alone(tensor, listed.len(), ranks.rank(), size));
-        let placement = Placement::Shares { tensor: tensor.to_owned() };
-        Self::counted(problem, placement, size, (distribution, rows, entries), Some(counts))
+        Self::counted(problem, placement.clone(), size, (distribution, rows, entries), Some(counts))
     }
 
     /// With what each rank has to do, of which so many entries are known where entries are shared.
@@ -412,11 +415,11 @@ impl fmt::Display for Plan {
     }
 }
 
-fn check_grid(placement: &Placement, listed: &Listed, ranks: usize) -> Result<(), DistributeError> {
+pub(super) fn check_grid(placement: &Placement, modes: usize, ranks: usize) -> Result<(), DistributeError> {
     let Placement::Grid { parts, .. } = placement else { return Ok(()) };
     let refuse = |what: String, help: &str| Err(DistributeError::Refused { what, help: help.to_owned() });
-    if parts.len() != listed.shape.len() {
-        let what = format!("a grid over {} modes of a tensor that has {}", parts.len(), listed.shape.len());
+    if parts.len() != modes {
+        let what = format!("a grid over {} modes of a tensor that has {modes}", parts.len());
         return refuse(what, "say the parts of each mode, 1 where it is not cut");
     }
     if placement.cells() != Some(ranks) {

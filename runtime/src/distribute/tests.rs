@@ -50,22 +50,39 @@ fn from_a_file(
     if stored.parts(1, None).is_err() {
         return;
     }
-    let run = |ranks: &ThreadRank| {
+    let text = folder.path().join("shared.tns");
+    crate::io::write_tensor(&text, packed).unwrap();
+    let text = crate::io::TensorFile::begin(&text, &crate::io::ReadOptions::default()).unwrap();
+    let text = crate::io::TextParts::of(&text, packed.element()).map(SharedFile::from);
+    let run = |file: &SharedFile, placement: &Placement, ranks: &ThreadRank| {
         let inputs = inputs.to_vec();
         let (problem, plan) =
-            Problem::of_stored(&problem.kernel, inputs, (tensor, &stored), dimensions, &problem.options, ranks)?;
+            Problem::of_file(&problem.kernel, inputs, file, placement, dimensions, &problem.options, ranks)?;
         let before = ranks.traffic();
         let part = problem.run(&plan, ranks)?;
         let sent = ranks.traffic().since(before).bytes;
-        Ok::<_, DistributeError>((problem.gather(&plan, part, ranks)?, sent, plan.summary(Machine::default()).bytes))
+        Ok::<_, DistributeError>((problem.gather(&plan, part, ranks)?, sent, plan.summary(Machine::default())))
     };
-    let results = on_threads(count, None, run).unwrap_or_else(|error| panic!("{tensor} on {count}: {error}"));
     let [(name, expected)] = expected else { panic!("one result") };
-    let [(_, found)] = &results[0].0.as_ref().unwrap()[..] else { panic!("one result") };
-    assert_eq!(nonzeros(found), nonzeros(expected), "{tensor} on {count}");
-    let sent: u64 = results.iter().map(|(_, sent, _)| sent).sum();
-    if expected.format().is_dense() && expected.order() > 0 && problem.place(name) > 0 {
-        assert!(sent >= results[0].2, "{tensor} on {count}");
+    let of_stored = SharedFile::from(stored.clone());
+    for file in [Some(&of_stored), text.as_ref()].into_iter().flatten() {
+        let placements = Placement::of_entries(tensor, packed.shape(), count).into_iter();
+        for placement in placements.filter(SharedFile::takes) {
+            let results = on_threads(count, None, |ranks| run(file, &placement, ranks));
+            let results = results.unwrap_or_else(|error| panic!("{placement} on {count}: {error}"));
+            let [(_, found)] = &results[0].0.as_ref().unwrap()[..] else { panic!("one result") };
+            assert_eq!(nonzeros(found), nonzeros(expected), "{placement} on {count}");
+            let summary = results[0].2;
+            let sent: u64 = results.iter().map(|(_, sent, _)| sent).sum();
+            if expected.format().is_dense() && expected.order() > 0 && problem.place(name) > 0 {
+                assert!(sent >= summary.bytes, "{placement} on {count}");
+            }
+            // A grid has the same cells as where one rank has seen all entries.
+            if let (Placement::Grid { .. }, true) = (&placement, expected.format().is_dense()) {
+                let whole = problem.plan(&placement, count).unwrap().summary(Machine::default());
+                assert_eq!(summary, whole, "{placement} on {count}");
+            }
+        }
     }
     if stored.value_count() == 0 {
         return;
@@ -75,7 +92,8 @@ fn from_a_file(
     let last = bytes.len() - 6;
     bytes[last] ^= 1;
     std::fs::write(&path, bytes).unwrap();
-    let error = on_threads(count, None, run).unwrap_err();
+    let placement = Placement::Shares { tensor: tensor.to_owned() };
+    let error = on_threads(count, None, |ranks| run(&of_stored, &placement, ranks)).unwrap_err();
     assert!(error.to_string().contains("checksum"), "{error}");
 }
 
@@ -330,8 +348,9 @@ fn files_that_do_not_come_in_parts() {
     crate::io::write_tensor(folder.path().join("a.spct"), packed).unwrap();
     let stored = crate::io::StoredTensor::open(folder.path().join("a.spct")).unwrap();
     assert!(stored.parts(2, None).is_err());
+    let (file, placement) = (SharedFile::from(stored), Placement::Shares { tensor: "A".to_owned() });
     let run = |own: &ThreadRank| {
-        let (problem, plan) = Problem::of_stored(&kernel, inputs.clone(), ("A", &stored), &[], &options, own)?;
+        let (problem, plan) = Problem::of_file(&kernel, inputs.clone(), &file, &placement, &[], &options, own)?;
         problem.run(&plan, own).and_then(|part| problem.gather(&plan, part, own))
     };
     let found = on_threads(3, None, run).unwrap().swap_remove(0).unwrap();

@@ -121,6 +121,18 @@ impl TensorFile {
         &self.path
     }
 
+    /// What has been read of it before its contents are asked for.
+    #[cfg(feature = "compile")]
+    pub(super) fn head(&self) -> Option<&Source> {
+        self.head.as_ref().filter(|_| self.whole.get().is_none())
+    }
+
+    /// The shape that the caller states.
+    #[cfg(feature = "compile")]
+    pub(super) fn stated_shape(&self) -> Option<&[usize]> {
+        self.shape.as_deref()
+    }
+
     /// The type of its elements, if the file says it.
     ///
     /// # Errors

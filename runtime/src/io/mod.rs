@@ -37,6 +37,8 @@ mod npz;
 mod source;
 pub mod spct;
 mod stated;
+#[cfg(feature = "compile")]
+mod text_parts;
 pub mod tns;
 mod value;
 mod write;
@@ -50,6 +52,10 @@ pub use large::{LargeFile, PackFileError};
 #[cfg(feature = "compile")]
 pub(crate) use spct::Sum;
 pub use spct::{StoredParts, StoredTensor};
+#[cfg(feature = "compile")]
+pub(crate) use text_parts::Found;
+#[cfg(feature = "compile")]
+pub use text_parts::TextParts;
 pub use value::Value;
 pub use write::{fail_at_size_limit, write_mtx, write_tns};
 

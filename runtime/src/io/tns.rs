@@ -39,6 +39,9 @@ use crate::tensor::{Coordinates, Indices};
 
 pub(super) const COMMENT: u8 = b'#';
 
+/// What is added where the second line has another number of fields than the first.
+pub(super) const HEADER_HINT: &str = "; if the first line is a header, remove it";
+
 /// More modes than any tensor has; a line with more fields is no entry.
 const LARGEST_ORDER: usize = 255;
 
@@ -68,8 +71,7 @@ pub(crate) fn parse_in_chunks<T: Carrier>(
     if let Some(fault) = fault {
         let after_one_line = fault.kind == ReadErrorKind::FieldCount && values.len() == 1;
         let error = fault.in_text(text);
-        let hint = "; if the first line is a header, remove it";
-        return Err(if after_one_line { error.with_hint(hint) } else { error });
+        return Err(if after_one_line { error.with_hint(HEADER_HINT) } else { error });
     }
     Ok(Filled { entries: coordinates(indices, &largest, values, shape), fill })
 }

@@ -84,6 +84,8 @@ pub use mapped::{
 };
 pub use matrix::{ColumnMajor, CompressedColumns, CompressedParts, CompressedRows, Csc64, Csr64, SourceIndex};
 pub use named::*;
+#[cfg(feature = "compile")]
+pub(crate) use pack::StoredOrder;
 pub(crate) use pack::{Array, Assembled, Runs, RunsError};
 pub use pack::{Duplicates, PackError, pack, pack_filled};
 pub use parts::NotCut;

@@ -5,7 +5,7 @@ use crate::io::stated::{At, Stated};
 use crate::io::{ReadError, ReadErrorKind};
 
 /// What begins a comment.
-pub(super) const COMMENT: u8 = b'%';
+pub(in crate::io) const COMMENT: u8 = b'%';
 
 /// What the header line and the size line say.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -25,7 +25,8 @@ mod triangle;
 use std::io::Read;
 use std::sync::OnceLock;
 
-use self::header::{COMMENT, Field, Header, Storage, Symmetry};
+pub(super) use self::header::COMMENT;
+use self::header::{Field, Header, Storage, Symmetry};
 use super::contents::{Contents, Filled};
 use super::entries::{self, Entries, Fault, Layout, Values};
 use super::value::{Carrier, Value};
@@ -185,11 +186,23 @@ impl<T: Carrier> Begun<T> {
         &self.header.modes
     }
 
+    /// How many entries the file has.
+    #[cfg(feature = "compile")]
+    pub(super) fn stated(&self) -> usize {
+        self.header.stored()
+    }
+
+    /// So many entries came before the next block.
+    #[cfg(feature = "compile")]
+    pub(super) fn have_come(&mut self, entries: usize) {
+        self.found = entries;
+    }
+
     /// The entries of the next block, which has been read from a byte on.
     pub(super) fn entries(&mut self, text: &[u8], start: usize, mut read: Entries<T>) -> Result<Entries<T>, ReadError> {
         let element = self.layout.element;
         let place_of = |entry| entries::offset_of_entry(text, start, COMMENT, entry);
-        let left = self.header.stored() - self.found;
+        let left = self.header.stored().saturating_sub(self.found);
         if let Some(mut fault) = first_fault(&mut read, &self.header, element, left, place_of) {
             if fault.kind == ReadErrorKind::Entries && read.values.len() > left {
                 fault.message = more(self.header.stored());

@@ -11,8 +11,27 @@ fn message<T: Value>(name: &str, content: &[u8], options: &ReadOptions) -> Strin
     let path = folder.path().join(name);
     std::fs::write(&path, content).unwrap();
     let error = read_as::<T>(&path, options).expect_err(name);
+    #[cfg(feature = "compile")]
+    in_parts::<T>(&path, options, &error);
     assert_eq!(error.path(), Some(path.as_path()));
     error.to_string().replace(&format!("{}/", folder.path().display()), "")
+}
+
+/// Parts of a text say the same of it.
+#[cfg(feature = "compile")]
+fn in_parts<T: Value>(path: &std::path::Path, options: &ReadOptions, expected: &crate::io::ReadError) {
+    use crate::io::{TensorFile, TextParts};
+    let parts = TensorFile::begin(path, options).ok().and_then(|file| TextParts::of(&file, T::TYPE));
+    let Some(parts) = parts else { return };
+    for count in [1, 2, 5] {
+        let read = (0..count).map(|part| parts.part(part, count)).collect::<Result<Vec<_>, _>>();
+        let found = read.map(|read| read.into_iter().map(|part| part.found).collect::<Vec<_>>());
+        match found.and_then(|found| parts.joined(&found)) {
+            Err(error) => assert_eq!(error.to_string(), expected.to_string(), "{count} parts"),
+            // What they have is good, and then refused.
+            Ok(_) => assert_eq!(expected.kind(), ReadErrorKind::NotSupported, "{expected}"),
+        }
+    }
 }
 
 fn check<T: Value>(cases: &[Case], options: &ReadOptions) {

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use crate::io::{Contents, FileType, ReadError, ReadOptions, TensorFile, mtx, tns};
 use crate::parallel::with_threads;
-use crate::tensor::ElementType;
+use crate::tensor::{Coordinates, ElementType, Indices};
 
 /// What a reader says, comparable: values as bits, errors as text.
 fn outcome(read: Result<Contents<f64>, ReadError>) -> Result<String, String> {
@@ -17,7 +17,51 @@ fn outcome(read: Result<Contents<f64>, ReadError>) -> Result<String, String> {
     }
 }
 
+/// Entries in any order, comparable, or an error with its place.
+fn told(read: Result<(Vec<usize>, bool, Coordinates<f64>), ReadError>) -> Result<String, String> {
+    match read {
+        Ok((shape, is_stated, entries)) => {
+            let rows = super::rows(&entries);
+            let mut all: Vec<_> = rows.into_iter().zip(entries.values.iter().map(|value| value.to_bits())).collect();
+            all.sort_unstable();
+            Ok(format!("{shape:?} {is_stated} {all:?}"))
+        }
+        Err(error) => Err(format!("{:?} {:?}:{:?} {}", error.kind(), error.line(), error.column(), error.message())),
+    }
+}
+
+/// What parts say of a text is what all of it says.
+#[cfg(feature = "compile")]
+fn check_parts(name: &str, text: &[u8]) {
+    use crate::io::TextParts;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, text).unwrap();
+    let Ok(file) = TensorFile::begin(&path, &ReadOptions::default()) else { return };
+    let Some(parts) = TextParts::of(&file, ElementType::F64) else { return };
+    let whole = file.contents::<f64>().and_then(Contents::into_coordinates);
+    let whole = told(whole.map(|entries| (entries.shape.clone(), entries.shape_is_stated, entries)));
+    for count in [1, 2, 3, 5, 8, 13, 40] {
+        let read = || {
+            let read = (0..count).map(|part| parts.part(part, count)).collect::<Result<Vec<_>, _>>()?;
+            let found: Vec<_> = read.iter().map(|part| part.found.clone()).collect();
+            let (shape, is_stated) = parts.joined(&found)?;
+            let column = |mode: usize| {
+                let entries = read.iter().flat_map(|part| (0..part.values.len()).map(move |entry| (part, entry)));
+                Indices::U64(entries.map(|(part, entry)| part.indices[mode].at(entry) as u64).collect())
+            };
+            let values = read.iter().flat_map(|part| part.values.as_slice::<f64>().unwrap().to_vec()).collect();
+            let indices = (0..shape.len()).map(column).collect();
+            let entries = Coordinates { shape: shape.clone(), shape_is_stated: is_stated, indices, values };
+            Ok((shape, is_stated, entries))
+        };
+        assert_eq!(told(read()), whole, "{count} parts of {:?}", String::from_utf8_lossy(text));
+    }
+}
+
 fn check_tns(text: &[u8]) {
+    #[cfg(feature = "compile")]
+    check_parts("x.tns", text);
     let whole = outcome(tns::parse_in_chunks(text, ElementType::F64, None, usize::MAX).map(Contents::Entries));
     for chunk in [1, 2, 3, 5, 8, 13, 40] {
         assert_eq!(
@@ -35,6 +79,8 @@ fn check_tns(text: &[u8]) {
 }
 
 fn check_mtx(text: &[u8], sizes: &[usize]) {
+    #[cfg(feature = "compile")]
+    check_parts("x.mtx", text);
     let whole = outcome(mtx::parse_in_chunks(text, ElementType::F64, usize::MAX));
     for &size in sizes {
         assert_eq!(

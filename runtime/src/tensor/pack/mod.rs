@@ -29,6 +29,8 @@ mod radix;
 mod runs;
 mod scatter;
 mod sorted;
+#[cfg(feature = "compile")]
+mod stored_order;
 #[cfg(test)]
 mod tests;
 
@@ -36,6 +38,8 @@ pub(crate) use assemble::{Array, Assembled};
 pub use error::PackError;
 pub(crate) use error::RunsError;
 pub(crate) use runs::Runs;
+#[cfg(feature = "compile")]
+pub(crate) use stored_order::StoredOrder;
 
 use super::layout::{Layout, follows};
 use super::tasks;
