@@ -478,6 +478,6 @@ fn added<T: Element + bytemuck::CheckedBitPattern>(all: &[Vec<u8>]) -> Vec<u8> {
     bytemuck::cast_slice(&total).to_vec()
 }
 
-pub(super) fn literal_bytes(literal: Literal, element: ElementType) -> Vec<u8> {
+fn literal_bytes(literal: Literal, element: ElementType) -> Vec<u8> {
     with_element!(element, |T| bytemuck::bytes_of(&T::from_literal(literal).unwrap_or(T::ZERO)).to_vec())
 }

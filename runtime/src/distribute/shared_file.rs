@@ -13,10 +13,8 @@ use super::problem::Problem;
 use super::redistribute::{in_grid, in_stored_order};
 use crate::execute::{Entries, Error, Operand, ProgramError, ProgramOptions};
 use crate::io::{Found, ReadError, ReadErrorKind, StoredTensor, Sum, TextParts};
-use crate::tensor::AnyTensor;
-use spc_compiler::format::Format;
 use spc_compiler::ir::Literal;
-use spc_compiler::notation::Kernel;
+use spc_compiler::notation::{Kernel, Tensor};
 
 /// A file whose entries are shared out, and that no rank reads as a whole.
 #[derive(Debug, Clone)]
@@ -87,8 +85,7 @@ impl Problem {
             let plan = problem.plan(placement, ranks.size())?;
             return Ok((problem, plan));
         }
-        let format = &kernel.tensors[place].format;
-        let of_file = OfFile { tensor, placement, format, ranks };
+        let of_file = OfFile { tensor, placement, declared: &kernel.tensors[place], ranks };
         let own = match file {
             SharedFile::Stored(stored) => of_file.stored(stored)?,
             SharedFile::Text(text) => of_file.text(text)?,
@@ -104,7 +101,7 @@ impl Problem {
 struct OfFile<'a> {
     tensor: &'a str,
     placement: &'a Placement,
-    format: &'a Format,
+    declared: &'a Tensor,
     ranks: &'a dyn Communicator,
 }
 
@@ -136,9 +133,12 @@ impl OfFile<'_> {
         if let Placement::Shares { .. } = self.placement {
             return Ok(own.into());
         }
-        let fill = own.fill();
-        let placed = self.placed(Listed::of(&own, left_out(&own).as_deref()))?;
-        Ok(Operand::Filled(placed.entries(), fill))
+        // A file that says no fill value has the declared one, and its entries are those that a conversion takes.
+        let own = if own.fill().is_zero() { own.with_fill(self.declared.fill) } else { own };
+        let entries = own.converted_entries(&self.declared.format);
+        let (indices, values) = entries.map_err(|source| DistributeError::pack(tensor, source.into()))?;
+        let placed = self.placed(Listed::of_columns(own.shape().to_vec(), &indices, &values))?;
+        Ok(Operand::Filled(placed.entries(), own.fill()))
     }
 
     /// This rank's entries of a text.
@@ -160,7 +160,7 @@ impl OfFile<'_> {
                 check_grid(self.placement, own.shape.len(), self.ranks.size())?;
                 Ok(in_grid(own, parts, self.ranks)?)
             }
-            _ => in_stored_order(own, self.format, self.ranks)?
+            _ => in_stored_order(own, &self.declared.format, self.ranks)?
                 .map_err(|error| DistributeError::pack(self.tensor, error)),
         }
     }
@@ -171,12 +171,6 @@ fn with_fill(entries: Entries, fill: Option<Literal>) -> Operand {
         Some(fill) => Operand::Filled(entries, fill),
         None => Operand::Entries(entries),
     }
-}
-
-/// What a format stores only because it has a place for it.
-fn left_out(tensor: &AnyTensor) -> Option<Vec<u8>> {
-    let fills = tensor.format().levels.last().is_some_and(|last| last.format.kind.fills);
-    fills.then(|| super::run::literal_bytes(tensor.fill(), tensor.element()))
 }
 
 fn message(found: &Found) -> Vec<u8> {

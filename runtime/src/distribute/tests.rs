@@ -357,6 +357,36 @@ fn files_that_do_not_come_in_parts() {
     assert_eq!(nonzeros(&found[0].1), nonzeros(&whole[0].1));
 }
 
+/// A file that says no fill value has the declared one: what ranks read of it are the entries that a conversion takes.
+#[test]
+fn files_without_a_fill_value() {
+    let text = "fn least(A: csr fill inf, x: dense) -> y: dense { y(i) min= A(i, j) + x(j); }";
+    let kernel = kernel(text);
+    let options = ProgramOptions { backend: Some(Backend::Interpreter), ..ProgramOptions::default() };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.spct");
+    // Places of rows that are stored as a whole hold zeros.
+    let Operand::Entries(entries) = sparse(&[40, 30], 150, 1) else { panic!("it is a list of entries") };
+    let level = |format: Format| format.levels[0].format;
+    let format = Format::of_levels([level(Format::csf(1)), level(Format::dense(1))]);
+    let zero = spc_compiler::ir::ElementType::F64.zero();
+    let packed = entries.pack(&format, crate::tensor::Duplicates::Refuse, zero).unwrap();
+    crate::io::write_tensor(&path, &packed).unwrap();
+    let stored = crate::io::StoredTensor::open(&path).unwrap();
+    let inputs = vec![("A".to_owned(), stored.clone().into()), ("x".to_owned(), table(&[30]))];
+    let whole = Program::new(&kernel, inputs.clone(), &[], &options).unwrap().run(1).unwrap().outputs;
+    let file = SharedFile::from(stored);
+    for placement in ["A", "A:2x2"] {
+        let placement = Placement::parse(placement, &|_| true).unwrap();
+        let run = |own: &ThreadRank| {
+            let (problem, plan) = Problem::of_file(&kernel, inputs.clone(), &file, &placement, &[], &options, own)?;
+            problem.run(&plan, own).and_then(|part| problem.gather(&plan, part, own))
+        };
+        let found = on_threads(4, None, run).unwrap().swap_remove(0).unwrap();
+        assert_eq!(nonzeros(&found[0].1), nonzeros(&whole[0].1), "{placement}");
+    }
+}
+
 /// A range that cuts no sparse input leaves all its entries to each rank.
 #[test]
 fn a_range_of_columns_is_no_way_to_share_entries() {

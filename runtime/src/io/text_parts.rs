@@ -262,7 +262,8 @@ impl TextParts {
             }
             text.drain(..first);
         }
-        let mut searched = text.len() - 1;
+        // A file that became shorter meanwhile has no more lines.
+        let Some(mut searched) = text.len().checked_sub(1) else { return Ok(text) };
         loop {
             if let Some(length) = text[searched..].iter().position(|&byte| byte == b'\n') {
                 text.truncate(searched + length + 1);

@@ -48,7 +48,7 @@ fn check_parts(name: &str, text: &[u8]) {
             let (shape, is_stated) = parts.joined(&found)?;
             let column = |mode: usize| {
                 let entries = read.iter().flat_map(|part| (0..part.values.len()).map(move |entry| (part, entry)));
-                Indices::U64(entries.map(|(part, entry)| part.indices[mode].at(entry) as u64).collect())
+                Indices::U64(entries.map(|(part, entry)| part.indices[mode].at(entry)).collect())
             };
             let values = read.iter().flat_map(|part| part.values.as_slice::<f64>().unwrap().to_vec()).collect();
             let indices = (0..shape.len()).map(column).collect();
