@@ -222,7 +222,7 @@ def compared(binary, path, ranks, columns):
     }
     if binary:
         all = [explained(binary, path, order, mode, ranks) for mode in range(order)]
-        # Those of the range of an index have operands that every rank holds, which nobody sends and no count has.
+        # Those of the range of an index have operands that every rank holds, which no rank sends and no count has.
         shared = [[placement for placement in placements if placement["distribute"].startswith("X")] for placements in all]
         first = [placements[0] for placements in shared]
         fewest = [min(placements, key=lambda placement: placement["bytes"]) for placements in shared]

@@ -1,8 +1,8 @@
 //! Entries that ranks have read go to those that work on them. No rank has all of them.
 
 use super::communicator::{CommunicationError, Communicator};
-use super::listed::{Listed, Occupied};
-use super::placement::{cut, part_of_each};
+use super::listed::Listed;
+use super::placement::{cells, cut, part_of_each};
 use crate::tensor::{Indices, PackError, StoredOrder};
 use spc_compiler::format::Format;
 
@@ -54,12 +54,8 @@ pub(super) fn in_stored_order(
 
 /// Shares entries out by the cells of a grid, whose parts of a mode have about equal numbers of entries.
 pub(super) fn in_grid(own: Listed, parts: &[usize], ranks: &dyn Communicator) -> Result<Listed, CommunicationError> {
-    let mut cells = vec![0usize; own.len()];
-    for (column, &parts) in own.indices.iter().zip(parts).filter(|(_, parts)| **parts > 1) {
-        let Occupied { coordinates, places } = Occupied::of(column);
-        let mut weights = vec![0u64; coordinates.len()];
-        places.iter().for_each(|&place| weights[place as usize] += 1);
-        let pairs = coordinates.iter().zip(&weights).flat_map(|(coordinate, weight)| [*coordinate, *weight]);
+    let cells = cells(&own, parts, |coordinates, weights, parts| {
+        let pairs = coordinates.iter().zip(weights).flat_map(|(coordinate, weight)| [*coordinate, u64::from(*weight)]);
         let message: Vec<u8> = pairs.flat_map(u64::to_le_bytes).collect();
         let mut all: Vec<(u64, u64)> = Vec::new();
         for message in ranks.gather_all(&message)? {
@@ -74,16 +70,11 @@ pub(super) fn in_grid(own: Listed, parts: &[usize], ranks: &dyn Communicator) ->
             })
             .unzip();
         let part = part_of_each(&weights, parts);
-        let of_own: Vec<u32> = coordinates
-            .iter()
-            .map(|coordinate| part[all.binary_search(coordinate).expect("each rank has said which it has")])
-            .collect();
-        for (cell, &place) in cells.iter_mut().zip(&places) {
-            *cell = *cell * parts + of_own[place as usize] as usize;
-        }
-    }
+        let of_own = |coordinate| part[all.binary_search(coordinate).expect("each rank has said which it has")];
+        Ok::<_, CommunicationError>(coordinates.iter().map(of_own).collect())
+    })?;
     let mut messages = vec![Vec::new(); ranks.size()];
-    cells.iter().enumerate().for_each(|(entry, &cell)| own.write(entry, &mut messages[cell]));
+    cells.iter().enumerate().for_each(|(entry, &cell)| own.write(entry, &mut messages[cell as usize]));
     exchanged(own, messages, ranks)
 }
 

@@ -6,7 +6,7 @@
 //! └─ two lines ──┘└─ one line ─┘└─ one ──┘
 //! ```
 //!
-//! Nobody has all of it, so each part says how many lines and entries it has ([`Found`]); together these tell the place of a fault, the
+//! No reader has all of it, so each part says how many lines and entries it has ([`Found`]); together these tell the place of a fault, the
 //! shape where the text states none, and whether all entries of a `.mtx` file are there.
 
 use super::entries::{self, Entries, Layout};

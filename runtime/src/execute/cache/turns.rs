@@ -47,7 +47,7 @@ pub(super) fn is_lock(name: &str) -> bool {
 }
 
 impl Cache {
-    /// Waits until nobody compiles this, for as long as `waits` says. What was not there before may be there then.
+    /// Waits until no other thread or process compiles this, for as long as `waits` says. What was not there before may be there then.
     pub(in crate::execute) fn turn(&self, part: Part, key: Fnv128, waits: &dyn Fn() -> bool) -> Turn {
         let among_threads = Busy::of((process::id(), self.folder.clone(), part.home(key)), waits);
         let sort = if part == Part::Helpers { "helpers" } else { "kernels" };

@@ -73,7 +73,7 @@ fn taken() -> MutexGuard<'static, (u32, usize)> {
 }
 
 impl Place {
-    /// Waits for one. None where nobody waits any more.
+    /// Waits for one. None where the wait is cancelled.
     fn take() -> Option<Self> {
         let most = thread::available_parallelism().map_or(1, NonZeroUsize::get);
         while !is_cancelled() {
