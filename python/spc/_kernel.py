@@ -58,7 +58,8 @@ class Kernel:
     where they are dense, numbers where they have no modes, else :class:`spc.Tensor`; several are a tuple.
 
     ``out=`` is an array, or a tuple of arrays, that dense results are written into: C-contiguous, of the result's shape and element
-    type, sharing no memory with the inputs.
+    type, sharing no memory with the inputs. After a ``KeyboardInterrupt`` they hold anything, and a kernel that was in the middle of a
+    chunk may write to them until the next call, which waits for it.
 
     ``ranks=4`` shares the work out among four threads that exchange messages, ``ranks=MPI.COMM_WORLD`` among the processes of a
     communicator of mpi4py's, all of which make the same call with the same inputs. Then the results are those of the first rank, and the

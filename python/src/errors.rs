@@ -33,7 +33,7 @@ pub(crate) fn program(error: ProgramError) -> PyErr {
     match error {
         ProgramError::Text(message) => text(format!("\n{message}")),
         ProgramError::Execute(spc::Error::Memory { .. }) => PyMemoryError::new_err(error.to_string()),
-        ProgramError::Execute(spc::Error::Native(_) | spc::Error::Stopped { .. }) => {
+        ProgramError::Execute(spc::Error::Native(_) | spc::Error::Stopped { .. } | spc::Error::Interrupted { .. }) => {
             SpcError::new_err(error.to_string())
         }
         other => value(other),

@@ -42,7 +42,7 @@ pub(crate) fn _set_catalogue(path: PathBuf) {
     execute::catalogue::set_path(path);
 }
 
-/// A call on inputs of fewer bytes is over before somebody could interrupt it.
+/// A call on inputs of fewer bytes is run by the thread that calls: another would take longer to begin it than many a kernel runs.
 const SHORT: usize = 8 << 20;
 
 /// A kernel for inputs of some formats.
@@ -177,15 +177,12 @@ impl Kernel {
     fn call(&self, py: Python<'_>, inputs: &Bound<'_, PyTuple>) -> PyResult<Vec<Storage>> {
         let arguments = self.arguments(inputs)?;
         let kernel = self.kernel.clone();
-        let is_short = self.kernel.backend() != Backend::Interpreter
-            && arguments.iter().map(Argument::bytes).sum::<usize>() < SHORT;
+        let is_short = self.is_short(&arguments);
         let call = move || {
-            threads::within(|| {
-                let inputs: Vec<&dyn Input> = arguments.iter().map(Argument::input).collect();
-                kernel.call(&inputs)
-            })
+            let inputs: Vec<&dyn Input> = arguments.iter().map(Argument::input).collect();
+            kernel.call(&inputs)
         };
-        let outputs = if is_short { py.detach(call) } else { threads::run_long(py, call)? };
+        let outputs = if is_short { threads::run_call(py, call)? } else { threads::run_long(py, call)? };
         let mut outputs = outputs.map_err(errors::program)?;
         self.kernel.results().map(|name| outputs.take(name).map(Storage).map_err(errors::program)).collect()
     }
@@ -213,12 +210,15 @@ impl Kernel {
             );
         }
         let lent: Vec<Range<usize>> = targets.iter().map(|target| range(target.values().as_bytes())).collect();
-        threads::run(py, || {
+        let kernel = self.kernel.clone();
+        let is_short = self.is_short(&arguments);
+        let call = move || {
             let inputs: Vec<&dyn Input> = arguments.iter().map(Argument::input).collect();
             let results: Vec<&mut dyn Value> = targets.iter_mut().map(|target| target as &mut dyn Value).collect();
-            self.kernel.call_into(&inputs, results)
-        })
-        .map_err(errors::program)?;
+            kernel.call_into(&inputs, results).map(|()| targets)
+        };
+        let made = if is_short { threads::run_call(py, call)? } else { threads::run_long_into(py, call)? };
+        let targets = made.map_err(errors::program)?;
         // A kernel that sorts or converts its result in the end has made an array of its own.
         for ((out, target), place) in outs.iter().zip(&targets).zip(lent) {
             let bytes = target.values().as_bytes();
@@ -332,6 +332,12 @@ impl Kernel {
 }
 
 impl Kernel {
+    /// Whether a call is run by the thread that calls.
+    fn is_short(&self, arguments: &[Argument]) -> bool {
+        let bytes = arguments.iter().map(Argument::bytes).sum::<usize>();
+        self.kernel.backend() != Backend::Interpreter && bytes < SHORT
+    }
+
     /// The inputs, each as its parameter takes it.
     fn arguments(&self, inputs: &Bound<'_, PyTuple>) -> PyResult<Vec<Argument>> {
         let declared = &self.kernel.compiled().declarations.tensors;

@@ -5,10 +5,11 @@ use crate::errors;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use spc::execute::interruptible;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use std::thread;
 use std::time::Duration;
 
@@ -49,7 +50,105 @@ pub(crate) fn begin_apart(body: impl FnOnce() + Send + 'static) -> PyResult<()> 
 }
 
 /// How often a long call looks for signals.
-const PATIENCE: Duration = Duration::from_millis(50);
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// How long a call that was interrupted waits for its kernel to end.
+const GRACE: Duration = Duration::from_millis(100);
+
+/// Calls that were interrupted and still write to arrays of Python's, to the end of the chunks that they are at.
+static LEFT: Mutex<Vec<Weak<()>>> = Mutex::new(Vec::new());
+/// Whether there may be some.
+static HAS_LEFT: AtomicBool = AtomicBool::new(false);
+
+/// Waits for calls that were left behind: what they write to may be what the next call reads, or writes its results to.
+fn await_left(py: Python<'_>) -> PyResult<()> {
+    while HAS_LEFT.load(Ordering::Acquire) {
+        {
+            let mut left = lock(&LEFT);
+            left.retain(|call| call.strong_count() > 0);
+            HAS_LEFT.store(!left.is_empty(), Ordering::Release);
+        }
+        py.detach(|| thread::sleep(Duration::from_millis(1)));
+        py.check_signals()?;
+    }
+    Ok(())
+}
+
+/// Runs a call that writes to arrays of Python's, as [`run_long`] does: when it is left behind, the next call waits for it.
+pub(crate) fn run_long_into<R: Send + 'static>(
+    py: Python<'_>,
+    call: impl FnOnce() -> R + Send + 'static,
+) -> PyResult<R> {
+    let running = Arc::new(());
+    let left = Arc::downgrade(&running);
+    let result = run_long(py, move || {
+        let result = call();
+        drop(running);
+        result
+    });
+    if result.is_err() && left.strong_count() > 0 {
+        lock(&LEFT).push(left);
+        HAS_LEFT.store(true, Ordering::Release);
+    }
+    result
+}
+
+/// Runs a call of kernels until they end. They stop between chunks when a signal raises an exception, which is what comes out then.
+pub(crate) fn run_call<R: Send>(py: Python<'_>, body: impl FnOnce() -> R + Send) -> PyResult<R> {
+    await_left(py)?;
+    USED.store(true, Ordering::Relaxed);
+    if let Some(pool) = pool() {
+        return run_in(py, &pool, body);
+    }
+    let raised = Arc::new(Mutex::new(None));
+    let looked = {
+        let raised = Arc::clone(&raised);
+        move || match Python::attach(|py| py.check_signals()) {
+            Ok(()) => false,
+            Err(error) => {
+                *lock(&raised) = Some(error);
+                true
+            }
+        }
+    };
+    let result = py.detach(move || interruptible(looked, body));
+    lock(&raised).take().map_or(Ok(result), Err)
+}
+
+/// The same on the threads of a pool, while this thread looks for signals.
+fn run_in<R: Send>(py: Python<'_>, pool: &ThreadPool, body: impl FnOnce() -> R + Send) -> PyResult<R> {
+    let (stop, body) = Stop::of(body);
+    let (sender, receiver) = mpsc::channel();
+    let result = pool.in_place_scope(|scope| {
+        scope.spawn(move |_| _ = sender.send(panic::catch_unwind(AssertUnwindSafe(body))));
+        let awaited = Awaited::new(receiver);
+        awaited.next(py).inspect_err(|_| {
+            stop.set();
+            _ = py.detach(|| lock(&awaited.0).recv());
+        })
+    });
+    result?.or_else(|panicked| panic::resume_unwind(panicked))
+}
+
+/// Stops kernels from another thread than the one that calls them.
+struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// What stops the kernels of a body.
+    fn of<R>(body: impl FnOnce() -> R) -> (Self, impl FnOnce() -> R) {
+        let flag = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&flag);
+        (Self(flag), move || interruptible(move || asked.load(Ordering::Relaxed), body))
+    }
+
+    fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// What a thread sends to the one that has called, which looks for signals meanwhile.
 pub(crate) struct Awaited<T>(Mutex<Receiver<T>>);
@@ -63,7 +162,7 @@ impl<T: Send> Awaited<T> {
     /// The next thing that is sent; an exception of a signal comes before it.
     pub(crate) fn next(&self, py: Python<'_>) -> PyResult<T> {
         loop {
-            let next = || self.0.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(PATIENCE);
+            let next = || lock(&self.0).recv_timeout(PATIENCE);
             match py.detach(next) {
                 Ok(sent) => return Ok(sent),
                 Err(RecvTimeoutError::Timeout) => py.check_signals()?,
@@ -75,23 +174,28 @@ impl<T: Send> Awaited<T> {
     }
 }
 
-/// Runs a call on a thread that `begin` has begun, and looks for signals meanwhile: after Ctrl-C its results are dropped when they come.
-fn interruptible<R: Send + 'static>(
+/// Runs a call on a thread that `begin` has begun, and looks for signals meanwhile. After Ctrl-C its kernels stop between chunks; where that
+/// takes long, its results are dropped when they come.
+fn interruptibly<R: Send + 'static>(
     py: Python<'_>,
     call: impl FnOnce() -> R + Send + 'static,
     begin: impl FnOnce(Box<dyn FnOnce() + Send>) -> PyResult<()>,
 ) -> PyResult<R> {
+    let (stop, call) = Stop::of(call);
     let (sender, receiver) = mpsc::channel();
     begin(Box::new(move || _ = sender.send(panic::catch_unwind(AssertUnwindSafe(call)))))?;
-    match Awaited::new(receiver).next(py)? {
-        Ok(result) => Ok(result),
-        Err(panicked) => panic::resume_unwind(panicked),
-    }
+    let awaited = Awaited::new(receiver);
+    let sent = awaited.next(py).inspect_err(|_| {
+        stop.set();
+        _ = py.detach(|| lock(&awaited.0).recv_timeout(GRACE));
+    });
+    sent?.or_else(|panicked| panic::resume_unwind(panicked))
 }
 
-/// Runs a call on the threads for kernels until it ends, or Ctrl-C ends the wait for it.
+/// Runs a call on the threads for kernels until it ends, or Ctrl-C ends it or the wait for it.
 pub(crate) fn run_long<R: Send + 'static>(py: Python<'_>, call: impl FnOnce() -> R + Send + 'static) -> PyResult<R> {
-    interruptible(py, call, |body| {
+    await_left(py)?;
+    interruptibly(py, call, |body| {
         begin(body);
         Ok(())
     })
@@ -99,7 +203,7 @@ pub(crate) fn run_long<R: Send + 'static>(py: Python<'_>, call: impl FnOnce() ->
 
 /// The same on a thread apart, for a call that waits for others.
 pub(crate) fn run_apart<R: Send + 'static>(py: Python<'_>, call: impl FnOnce() -> R + Send + 'static) -> PyResult<R> {
-    interruptible(py, call, begin_apart)
+    interruptibly(py, call, begin_apart)
 }
 
 fn new(count: usize) -> PyResult<Arc<ThreadPool>> {
@@ -141,6 +245,9 @@ pub(crate) fn _after_fork() -> PyResult<()> {
     if !USED.load(Ordering::Relaxed) {
         return Ok(());
     }
+    // Their threads are not there.
+    lock(&LEFT).clear();
+    HAS_LEFT.store(false, Ordering::Relaxed);
     let mut place = POOL.write().unwrap_or_else(PoisonError::into_inner);
     let count = place.as_ref().map_or(0, |pool| pool.current_num_threads());
     // The old pool is left as it is: to end it would be to wait for threads that are not there.

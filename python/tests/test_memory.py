@@ -173,6 +173,86 @@ import os; os._exit(0)
     assert time.monotonic() - start < 5
 
 
+@pytest.mark.parametrize("size", [600, 1500])
+@pytest.mark.parametrize("threads", [None, 2])
+@pytest.mark.parametrize("backend", [None, "jit", "interpreter"])
+def test_interrupts_stop_kernels(backend, threads, size):
+    program = f"""
+import numpy as np, os, signal, spc, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+{f"spc.set_threads({threads})" if threads else ""}
+f = spc.kernel("Y(i,k) = exp(A(i,j) * B(j,k)) * cos(C(i,k))", backend={backend!r})
+small = np.ones((3, 3))
+f(small, small, small)
+f.settle()
+a = np.ones(({size}, {size}))
+out = np.empty_like(a)
+
+def fire():
+    time.sleep(0.2)
+    os.kill(os.getpid(), signal.SIGINT)
+
+for options in [dict(out=out), dict()]:
+    thread = threading.Thread(target=fire)
+    thread.start()
+    try:
+        start = time.monotonic()
+        while True:
+            f(a, a, a, **options)
+    except KeyboardInterrupt:
+        assert time.monotonic() - start < 3, time.monotonic() - start
+    thread.join()
+    assert np.allclose(f(small, small, small), 3 * np.exp(1) * np.cos(1))
+print("done", flush=True)
+os._exit(0)
+"""
+    run = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=120)
+    assert run.stdout == "done\n", run.stderr
+
+
+def test_an_interrupted_call_writes_nothing_into_a_later_result():
+    program = """
+import numpy as np, os, signal, spc, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+f = spc.kernel("Y(i,k) = exp(A(i,j) * B(j,k)) * C(i,k)", backend="jit")
+g = spc.kernel("Y(i,k) = A(i,k) + B(i,k)", backend="jit")
+a, out = np.ones((1200, 1200)), np.empty((1200, 1200))
+g(a, a, out=out)
+for pause in [0.05, 0.1, 0.2]:
+    threading.Timer(pause, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        while True:
+            f(a, a, a, out=out)
+    except KeyboardInterrupt:
+        pass
+    g(a, a, out=out)
+    time.sleep(0.3)
+    assert (out == 2).all()
+print("done", flush=True)
+os._exit(0)
+"""
+    run = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=120)
+    assert run.stdout == "done\n", run.stderr
+
+
+def test_a_handler_that_raises_nothing_interrupts_nothing():
+    program = """
+import numpy as np, os, signal, spc, threading
+handled = []
+signal.signal(signal.SIGINT, lambda *_: handled.append(1))
+f = spc.kernel("Y(i,k) = exp(A(i,j) * B(j,k))", backend="jit")
+a = np.ones((700, 700))
+threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+for _ in range(1000):
+    assert np.allclose(f(a, a), 700 * np.exp(1))
+    if handled:
+        break
+print("done", flush=True)
+"""
+    run = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=120)
+    assert run.stdout == "done\n", run.stderr
+
+
 def test_without_a_compiler_it_is_said_once(tmp_path):
     program = """
 import numpy as np, warnings, spc

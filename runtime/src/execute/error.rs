@@ -276,6 +276,12 @@ pub enum Error {
         /// What it said.
         message: String,
     },
+    /// A kernel was asked to stop: see [`interruptible`](super::interruptible).
+    #[error("kernel `{kernel}` was interrupted")]
+    Interrupted {
+        /// The kernel.
+        kernel: String,
+    },
     /// A kernel divided a whole number by zero.
     #[error(
         "kernel `{kernel}` divides a whole number by zero{}; that has no value: choose another, as in `select(b(i) == 0, 0, a(i) / b(i))`, \
@@ -371,6 +377,10 @@ impl Error {
 
     pub(super) fn no_memory(kernel: &Kernel, array: impl fmt::Display) -> Self {
         Error::Workspace { kernel: kernel.name.clone(), array: array.to_string() }
+    }
+
+    pub(super) fn interrupted(kernel: &Kernel) -> Self {
+        Error::Interrupted { kernel: kernel.name.clone() }
     }
 
     /// For a kernel that panicked with a message. What divides by zero says so in the words of Rust's standard library.

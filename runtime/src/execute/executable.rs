@@ -11,6 +11,7 @@ use super::native::{NativeBuild, NativeError, NativeKernel};
 use super::stack::with_stack;
 use super::tier::Tier;
 use super::unsupported::Unsupported;
+use crate::parallel::{question, watched};
 use spc_compiler::backend::cuda::Module;
 use spc_compiler::ir::{Kernel, Verified};
 use std::fmt;
@@ -293,7 +294,9 @@ impl Executable {
     /// # Errors
     /// When the call is of another kernel, or the kernel stops.
     pub fn run(&self, call: &mut Call<'_>) -> Result<Duration, Error> {
-        match &self.runner {
+        watched(|| match &self.runner {
+            // Between the kernels of a program.
+            _ if question().is_some_and(|question| question.is_stopped()) => Err(Error::interrupted(&self.kernel)),
             Runner::Device(device) => device.run(call),
             Runner::Native(native) => native.run(call),
             Runner::Jit(jit) => jit.run(call),
@@ -301,7 +304,7 @@ impl Executable {
             Runner::Interpreter => {
                 with_stack(self.kernel.dimensions.len(), || interpreted::run(&self.kernel, call, &self.options))
             }
-        }
+        })
     }
 
     /// Runs a call several times, and adds to each time how long the kernel alone took. From a device, results come back once.

@@ -24,6 +24,7 @@ pub(super) fn run(kernel: &Verified<Kernel>, call: &mut Call<'_>, options: &Opti
     interpreter::run(kernel, &dimensions, &mut values, options).map_err(|fault| match &fault.cause {
         Cause::DivisionByZero => Error::division_by_zero(kernel),
         Cause::NoMemory(array) => Error::no_memory(kernel, array),
+        Cause::Interrupted => Error::interrupted(kernel),
         Cause::Kernel => Error::Fault { kernel: kernel.name.clone(), fault },
     })?;
     let time = start.elapsed();

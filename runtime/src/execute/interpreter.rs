@@ -47,11 +47,12 @@ pub use arrays::ArrayValue;
 pub use counts::{Counts, counted};
 pub use trace::{Touch, Trace, traced};
 
-use crate::parallel::NoMemory;
+use crate::parallel::{NoMemory, Question, question};
 use arrays::{Buffer, Slot};
 use parallel::Chunk;
 use random::Random;
 use spc_compiler::ir::{ArrayRole, Kernel, Size, Source, Structure, Verified};
+use std::rc::Rc;
 use values::Value;
 
 /// How to run.
@@ -70,6 +71,8 @@ pub enum Cause {
     DivisionByZero,
     /// There was no memory for an array.
     NoMemory(NoMemory),
+    /// Somebody has asked it to stop.
+    Interrupted,
 }
 
 /// What went wrong in a kernel, and where.
@@ -153,6 +156,9 @@ struct Machine<'k> {
     /// The stamp of the last chunk: no two chunks of the run share one.
     stamp: u64,
     random: Random,
+    /// What asks whether to stop, and how many blocks have run since it was asked.
+    question: Option<Rc<Question>>,
+    since: u32,
 }
 
 impl<'k> Machine<'k> {
@@ -174,6 +180,8 @@ impl<'k> Machine<'k> {
             chunk: None,
             stamp: 0,
             random: if trace::is_on() { Random::greatest() } else { Random::new(seed) },
+            question: question(),
+            since: 0,
         }
     }
 }

@@ -83,6 +83,7 @@ mod typed;
 mod unsupported;
 mod value;
 
+pub use crate::parallel::interrupt::interruptible;
 pub use around::{Around, Copied, Prepared, ResultMemory, Way};
 pub use array::Stored;
 #[cfg(feature = "compile")]

@@ -8,7 +8,7 @@ use super::value::{Value, missing, write_into, wrong};
 use super::{Call, Error};
 #[cfg(feature = "cuda")]
 use crate::cuda::Gpu;
-use crate::parallel::NoMemory;
+use crate::parallel::{Interrupted, NoMemory, watched};
 use crate::tensor::{AnyTensor, Element, Scalar, Tensor};
 use spc_compiler::ir::{self, Kernel};
 #[cfg(feature = "cuda")]
@@ -176,9 +176,12 @@ impl StaticKernel {
 fn catch(call: &mut Call<'_>, run: fn(&mut Call<'_>)) -> Result<(), Error> {
     let kernel = call.kernel();
     // A call that stops is dropped, with what it left half done.
-    let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| run(call))) else { return Ok(()) };
+    let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| watched(|| run(call)))) else { return Ok(()) };
     if let Some(array) = payload.downcast_ref::<NoMemory>() {
         return Err(Error::no_memory(kernel, array));
+    }
+    if payload.is::<Interrupted>() {
+        return Err(Error::interrupted(kernel));
     }
     let message = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     match message.or_else(|| payload.downcast_ref::<String>().cloned()).map(|message| Error::stopped(kernel, message)) {

@@ -36,6 +36,7 @@ mod few;
 #[doc(hidden)]
 pub mod fused;
 mod half;
+pub(crate) mod interrupt;
 mod intersect;
 mod joined;
 mod lanes;
@@ -64,6 +65,9 @@ pub use combine::{
 pub use coordinate::Coordinate;
 pub use dot::{At, AtSome, Both, Number, Run, Same, Stored, Term, Terms, at, at_some, run, same};
 pub use half::{Half, bf16, f16, numbers, numbers_of};
+pub(crate) use interrupt::{Interrupted, watched};
+#[cfg(feature = "compile")]
+pub(crate) use interrupt::{Question, question};
 pub use intersect::{Directory, Intersection, intersection, intersection_in};
 pub use joined::{Joined, Taken};
 pub use product::{Fused, add_product};
@@ -103,8 +107,16 @@ pub fn threads() -> usize {
 /// Calls `body` with each of `0..count`, in any order or at the same time, on rayon's threads. These wait for more of it for a
 /// fifth of a millisecond.
 pub fn run_all(count: usize, body: &(dyn Fn(usize) + Sync)) {
-    team::run(count, body);
+    if !run_unless_stopped(count, body) {
+        Interrupted.unwind();
+    }
+}
+
+/// The same; whether all have been called, which are fewer where the kernel is asked to stop.
+pub(crate) fn run_unless_stopped(count: usize, body: &(dyn Fn(usize) + Sync)) -> bool {
+    let is_done = team::run(count, body);
     linger::linger();
+    is_done
 }
 
 /// The most threads that [`with_threads`] starts: eight for each processor, and 256 in any case. More of them only wait for each

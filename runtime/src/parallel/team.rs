@@ -5,8 +5,10 @@
 //! that began the loop, and that one looks out for the end before it sleeps: a thread that sleeps takes longer to wake than
 //! many a loop takes.
 
+use super::interrupt::{self, Question};
 use rayon::Scope;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long the thread that began a loop looks out for its end.
@@ -42,16 +44,20 @@ struct Team<'a> {
     body: &'a (dyn Fn(usize) + Sync),
     /// How many chunks are done.
     done: AtomicUsize,
+    /// Whether no more of them are to be taken.
+    is_stopped: AtomicBool,
 }
 
 impl Team<'_> {
-    /// Works until all chunks are taken.
-    fn work(&self) {
+    /// Works until all chunks are taken, or the answer to a question is to stop.
+    fn work(&self, question: Option<&Question>) {
         let own = rayon::current_thread_index().unwrap_or(0) % self.shares.len();
         let others = (1..self.shares.len()).map(|distance| ((own + distance) % self.shares.len(), true));
         for (share, at_end) in std::iter::once((own, false)).chain(others) {
             let mut done = 0;
-            while let Some(chunk) = self.shares[share].take(at_end) {
+            while !self.stops(question)
+                && let Some(chunk) = self.shares[share].take(at_end)
+            {
                 (self.body)(chunk);
                 done += 1;
             }
@@ -62,13 +68,21 @@ impl Team<'_> {
         }
     }
 
+    /// Whether to stop; a thread that has a question tells the others.
+    fn stops(&self, question: Option<&Question>) -> bool {
+        if question.is_some_and(Question::is_stopped) {
+            self.is_stopped.store(true, Ordering::Relaxed);
+        }
+        self.is_stopped.load(Ordering::Relaxed)
+    }
+
     /// Calls that many threads, each of which calls others: to wake all takes no longer than to wake a few.
     fn call<'s>(&'s self, scope: &Scope<'s>, threads: usize) {
         for part in [threads.div_ceil(2), threads / 2] {
             if part > 0 {
                 scope.spawn(move |scope| {
                     self.call(scope, part - 1);
-                    self.work();
+                    self.work(None);
                 });
             }
         }
@@ -77,7 +91,8 @@ impl Team<'_> {
     /// Looks out for the end of what others have taken.
     fn look_out(&self, count: usize) {
         let start = Instant::now();
-        while self.done.load(Ordering::Acquire) < count && start.elapsed() < PATIENCE {
+        let is_under_way = || self.done.load(Ordering::Acquire) < count && !self.is_stopped.load(Ordering::Relaxed);
+        while is_under_way() && start.elapsed() < PATIENCE {
             if rayon::yield_now() != Some(rayon::Yield::Executed) {
                 std::hint::spin_loop();
             }
@@ -85,18 +100,78 @@ impl Team<'_> {
     }
 }
 
-/// Calls `body` with each of `0..count`, at the same time on as many threads as there are and are free.
-pub(super) fn run(count: usize, body: &(dyn Fn(usize) + Sync)) {
+/// Calls `body` with each of `0..count`, at the same time on as many threads as there are and are free. Whether all were called: no
+/// more of them are, once the kernel is asked to stop.
+pub(super) fn run(count: usize, body: &(dyn Fn(usize) + Sync)) -> bool {
+    interrupt::with_question(|question| run_asking(count, body, question))
+}
+
+fn run_asking(count: usize, body: &(dyn Fn(usize) + Sync), question: Option<&Question>) -> bool {
+    // A kernel may have many short loops.
+    if question.is_some_and(Question::is_stopped) {
+        return false;
+    }
     let threads = rayon::current_num_threads().min(count);
     let Some(chunks) = u32::try_from(count).ok().filter(|_| threads > 1) else {
-        return (0..count).for_each(body);
+        return (0..count).all(|chunk| {
+            body(chunk);
+            !question.is_some_and(Question::is_stopped)
+        });
     };
     let bound = |thread: usize| (u64::from(chunks) * thread as u64 / threads as u64) as u32;
     let shares = (0..threads).map(|thread| Share::new(bound(thread), bound(thread + 1))).collect();
-    let team = Team { shares, body, done: AtomicUsize::new(0) };
-    rayon::scope(|scope| {
-        team.call(scope, threads - 1);
-        team.work();
-        team.look_out(count);
-    });
+    let team = Team { shares, body, done: AtomicUsize::new(0), is_stopped: AtomicBool::new(false) };
+    match question {
+        _ if rayon::current_thread_index().is_some() => rayon::in_place_scope(|scope| {
+            team.call(scope, threads - 1);
+            team.work(question);
+            team.look_out(count);
+        }),
+        // This thread is none of those that work, and would sleep until they are done.
+        Some(question) => {
+            let is_ended = Ended::default();
+            rayon::in_place_scope(|scope| {
+                scope.spawn(|scope| {
+                    let _end = End(&is_ended);
+                    team.call(scope, threads - 1);
+                    team.work(None);
+                    team.look_out(count);
+                });
+                while !is_ended.within(interrupt::PATIENCE) && !question.ask() {}
+                team.stops(Some(question));
+            });
+        }
+        None => rayon::scope(|scope| {
+            team.call(scope, threads - 1);
+            team.work(None);
+            team.look_out(count);
+        }),
+    }
+    team.done.into_inner() == count
+}
+
+/// Whether the thread that leads a loop has nothing more to do.
+#[derive(Default)]
+struct Ended {
+    is_ended: Mutex<bool>,
+    change: Condvar,
+}
+
+impl Ended {
+    /// Waits for it, but not for longer.
+    fn within(&self, patience: Duration) -> bool {
+        let guard = self.is_ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.change.wait_timeout_while(guard, patience, |is_ended| !*is_ended);
+        *waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+/// Says when it is dropped that there is nothing more to do, also by a panic.
+struct End<'a>(&'a Ended);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        *self.0.is_ended.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.0.change.notify_one();
+    }
 }

@@ -786,7 +786,9 @@ mod sums_of_products {
 
 mod loops {
     use super::*;
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
     fn assert_each_once(count: usize) {
         let times: Vec<AtomicUsize> = (0..count).map(|_| AtomicUsize::new(0)).collect();
@@ -803,6 +805,37 @@ mod loops {
     #[test]
     fn run_in_loops() {
         on_four_threads(|| run_all(20, &|_| run_all(20, &|_| assert_each_once(20))));
+    }
+
+    /// How many of 1,000 chunks run where one of them, which waits for the answer to be looked at, has asked to stop.
+    fn begun_until_stopped() -> usize {
+        let stop = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&stop);
+        let begun = AtomicUsize::new(0);
+        let kernel = || {
+            run_all(1000, &|_| {
+                begun.fetch_add(1, Ordering::Relaxed);
+                stop.store(true, Ordering::Relaxed);
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            });
+        };
+        let run = || super::super::interrupt::watched(kernel);
+        let stopped = catch_unwind(AssertUnwindSafe(|| {
+            super::super::interrupt::interruptible(move || asked.load(Ordering::Relaxed), run);
+        }));
+        assert!(stopped.unwrap_err().is::<super::super::Interrupted>());
+        begun.into_inner()
+    }
+
+    #[test]
+    fn stop_between_chunks() {
+        assert!(crate::parallel::with_threads(4, begun_until_stopped).unwrap() < 500);
+        // On a thread that is none of rayon's.
+        assert!(begun_until_stopped() < 500);
+        assert!(crate::parallel::with_threads(1, begun_until_stopped).unwrap() < 500);
+        // What is done around kernels is not stopped, nor is what comes afterwards.
+        super::super::interrupt::interruptible(|| true, || assert_each_once(1000));
+        on_four_threads(|| assert_each_once(1000));
     }
 
     #[test]

@@ -13,8 +13,18 @@ use spc_compiler::ir::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
+/// So many blocks take less time than a question is worth.
+const BETWEEN_QUESTIONS: u32 = 1024;
+
 impl Machine<'_> {
     pub(super) fn block(&mut self, body: &[Statement]) -> Result<()> {
+        self.since += 1;
+        if self.since == BETWEEN_QUESTIONS {
+            self.since = 0;
+            if self.question.as_ref().is_some_and(|question| question.is_stopped()) {
+                return values::interrupted();
+            }
+        }
         for (number, statement) in body.iter().enumerate() {
             if let Err(problem) = self.statement(statement) {
                 return Err(problem.within(format!("{number}.{}", statement.keyword())));

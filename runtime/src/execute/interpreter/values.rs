@@ -56,6 +56,11 @@ pub(super) fn no_memory<T>(shape: &[usize], size: usize) -> Result<T> {
     Err(Box::new(Problem { message, path: Vec::new(), cause: Cause::NoMemory(array) }))
 }
 
+/// Somebody has asked the kernel to stop.
+pub(super) fn interrupted<T>() -> Result<T> {
+    Err(Box::new(Problem { message: "it was asked to stop".to_owned(), path: Vec::new(), cause: Cause::Interrupted }))
+}
+
 impl Problem {
     /// The same problem, seen from one block further out.
     pub(super) fn within(mut self: Box<Self>, segment: String) -> Box<Self> {

@@ -161,6 +161,7 @@ impl JitKernel {
         match run.into_failure() {
             Some(Failure::Stopped(message)) => Err(Error::stopped(kernel, message)),
             Some(Failure::NoMemory(array)) => Err(Error::no_memory(kernel, array)),
+            Some(Failure::Interrupted) => Err(Error::interrupted(kernel)),
             None if status != 0 => Err(Error::stopped(kernel, "it stopped".to_owned())),
             None => Ok(time),
         }

@@ -3,7 +3,7 @@
 use super::layout::{Kind, Layout};
 use crate::complex::{c32, c64};
 use crate::execute::native::abi::Array;
-use crate::parallel::{self, Bitmap, NoMemory, Table};
+use crate::parallel::{self, Bitmap, Interrupted, NoMemory, Table};
 use spc_compiler::ir::{ArrayId, ChunkPolicy};
 use std::any::Any;
 use std::mem::ManuallyDrop;
@@ -38,6 +38,7 @@ pub(super) use with_kind;
 pub(super) enum Failure {
     Stopped(String),
     NoMemory(NoMemory),
+    Interrupted,
 }
 
 /// What the machine code of a kernel refers to.
@@ -79,6 +80,7 @@ impl<'p> Run<'p> {
     fn fail_by(&self, payload: &(dyn Any + Send)) {
         self.fail(match payload.downcast_ref::<NoMemory>() {
             Some(array) => Failure::NoMemory(array.clone()),
+            None if payload.is::<Interrupted>() => Failure::Interrupted,
             None => {
                 let said = payload.downcast_ref::<String>().map(String::as_str);
                 let said = said.or_else(|| payload.downcast_ref::<&str>().copied());

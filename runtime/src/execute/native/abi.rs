@@ -5,15 +5,16 @@
 use std::ffi::c_void;
 
 /// The version of what is below.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// What the host does for a kernel. It outlives every call.
 #[repr(C)]
 pub struct Host {
     /// How many threads parallel loops run on.
     pub threads: extern "C" fn() -> usize,
-    /// Calls `body(data, index)` for each index below `count`, in any order or at the same time, and returns when all are done.
-    pub run_all: unsafe extern "C" fn(count: usize, body: Body, data: *const c_void),
+    /// Calls `body(data, index)` for each index below `count`, in any order or at the same time, and returns when all are done. Whether
+    /// all were called: if not, somebody has asked the kernel to stop.
+    pub run_all: unsafe extern "C" fn(count: usize, body: Body, data: *const c_void) -> bool,
     /// `std::alloc::alloc`: what the kernel appends becomes the host's without a copy.
     pub allocate: unsafe extern "C" fn(size: usize, align: usize) -> *mut u8,
     /// `std::alloc::alloc_zeroed`
@@ -51,7 +52,7 @@ pub struct Array {
     pub capacity: usize,
 }
 
-/// The symbol that a library exports: runs the kernel, and returns [`DONE`], [`PANICKED`] or [`NO_MEMORY`].
+/// The symbol that a library exports: runs the kernel, and returns [`DONE`], [`PANICKED`], [`NO_MEMORY`] or [`INTERRUPTED`].
 pub type Entry = unsafe extern "C" fn(host: *const Host, invocation: *mut Invocation) -> i32;
 
 /// The kernel ran.
@@ -60,3 +61,5 @@ pub const DONE: i32 = 0;
 pub const PANICKED: i32 = 1;
 /// There was no memory for an array that it makes; [`Invocation::message`] says for which, and appended arrays were not given.
 pub const NO_MEMORY: i32 = 2;
+/// It was asked to stop, and did; appended arrays were not given.
+pub const INTERRUPTED: i32 = 3;

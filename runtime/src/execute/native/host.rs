@@ -22,14 +22,14 @@ extern "C" fn threads() -> usize {
     parallel::threads()
 }
 
-unsafe extern "C" fn run_all(count: usize, body: Body, data: *const c_void) {
+unsafe extern "C" fn run_all(count: usize, body: Body, data: *const c_void) -> bool {
     struct Shared(*const c_void);
     // SAFETY: the caller lets `body` be called with it on several threads at a time.
     unsafe impl Sync for Shared {}
     let shared = Shared(data);
     let shared = &shared;
     // SAFETY: the caller lets `body` be called with `data` and each index below `count`, until this returns.
-    parallel::run_all(count, &move |index| unsafe { body(shared.0, index) });
+    parallel::run_unless_stopped(count, &move |index| unsafe { body(shared.0, index) })
 }
 
 /// The layouts that a kernel asks for come from its own standard library; one that is not valid is refused.

@@ -1,6 +1,6 @@
 //! The side of the kernel: its memory, its threads and its panics are the host's.
 
-use super::abi::{Array, DONE, Host, Invocation, NO_MEMORY, PANICKED};
+use super::abi::{Array, DONE, Host, INTERRUPTED, Invocation, NO_MEMORY, PANICKED};
 use crate::parallel::NoMemory;
 use std::any::Any;
 use std::alloc::{GlobalAlloc, Layout};
@@ -57,6 +57,9 @@ struct Loop<'a> {
     payload: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
+/// What a kernel unwinds with that was asked to stop.
+struct Interrupted;
+
 /// Runs a body on the host's threads. Where it panics, this does.
 pub fn run_all(count: usize, body: &(dyn Fn(usize) + Sync)) {
     unsafe extern "C" fn iteration(data: *const c_void, index: usize) {
@@ -71,13 +74,19 @@ pub fn run_all(count: usize, body: &(dyn Fn(usize) + Sync)) {
         }
     }
     let parallel = Loop { body, failed: AtomicBool::new(false), payload: Mutex::new(None) };
-    match host() {
+    let is_done = match host() {
         // SAFETY: `iteration` may be called at the same time with this loop, until it returns.
         Some(host) => unsafe { (host.run_all)(count, iteration, (&raw const parallel).cast()) },
-        None => (0..count).for_each(body),
-    }
+        None => {
+            (0..count).for_each(body);
+            true
+        }
+    };
     if let Some(payload) = parallel.payload.into_inner().unwrap_or_else(PoisonError::into_inner) {
         panic::resume_unwind(payload);
+    }
+    if !is_done {
+        panic::resume_unwind(Box::new(Interrupted));
     }
 }
 
@@ -103,6 +112,7 @@ pub unsafe fn run(host: *const Host, invocation: *mut Invocation, kernel: &mut d
     let said = MESSAGE.lock().unwrap_or_else(PoisonError::into_inner).take();
     let (status, message) = match payload.downcast_ref::<NoMemory>() {
         Some(array) => (NO_MEMORY, array.to_string()),
+        None if payload.is::<Interrupted>() => (INTERRUPTED, String::new()),
         None => (PANICKED, said.unwrap_or_default()),
     };
     give(&mut invocation.message, message.into_bytes());

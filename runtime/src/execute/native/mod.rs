@@ -46,7 +46,7 @@ mod text;
 #[cfg(not(any(unix, windows)))]
 mod without_libraries;
 
-use self::abi::{DONE, Entry, Invocation, NO_MEMORY, PANICKED};
+use self::abi::{DONE, Entry, INTERRUPTED, Invocation, NO_MEMORY, PANICKED};
 pub use self::error::NativeError;
 use self::helpers::Helpers;
 use self::load::load;
@@ -222,11 +222,15 @@ impl NativeKernel {
         let stopped = |message: String| Err(Error::stopped(kernel, message));
         match status {
             DONE => {}
-            PANICKED | NO_MEMORY => {
+            PANICKED | NO_MEMORY | INTERRUPTED => {
                 // SAFETY: a library that returns one of these has given its message, a vector of bytes.
                 let message = unsafe { host::receive::<u8>(&invocation.message) };
                 let message = String::from_utf8_lossy(&message).into_owned();
-                return if status == NO_MEMORY { Err(Error::no_memory(kernel, message)) } else { stopped(message) };
+                return match status {
+                    NO_MEMORY => Err(Error::no_memory(kernel, message)),
+                    INTERRUPTED => Err(Error::interrupted(kernel)),
+                    _ => stopped(message),
+                };
             }
             other => return stopped(format!("it returned {other}")),
         }
