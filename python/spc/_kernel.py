@@ -321,7 +321,8 @@ def einsum(text: str, *operands: Any, format: str | None = None, out: Any = None
     ``einsum("ij,j->i", A, x)`` takes operands in order, and ``...`` as NumPy does (an extent of 1 is not repeated); ``einsum("y(i) = A(i,j) * x(j)", A=A, x=x)`` any index notation and operands by
     name.
 
-    :param operands: what :func:`spc.tensor` takes, and numbers. Shapes: one mode for each index, of equal extents for equal indices.
+    :param operands: what :func:`spc.tensor` takes, and numbers. NumPy's scalars are converted to the type that NumPy promotes the operands to;
+        other operands of several types have to be of types that hold each other. Shapes: one mode for each index, of equal extents for equal indices.
     :param format: the format of the result; dense if not given.
     :param out: the array that a dense result is written into.
     :param ranks: how many threads are ranks, or a communicator of mpi4py's: see :class:`spc.Kernel`.
@@ -331,8 +332,10 @@ def einsum(text: str, *operands: Any, format: str | None = None, out: Any = None
     if ranks is not None:
         ranks = _ranks.checked(ranks)
         with _ranks.agreed(ranks):
+            operands = _promoted(operands)
             compiled = _of_einsum(text, operands, format, dimensions, named)
         return compiled(*operands, ranks=ranks, distribute=distribute, out=out, **named)
+    operands = _promoted(operands)
     # A kernel takes each name once, in order of appearance.
     return _of_einsum(text, operands, format, dimensions, named)(*operands, out=out, distribute=distribute, **named)
 
@@ -361,6 +364,27 @@ def _of_einsum(text: str, operands: tuple[Any, ...], format: str | None, dimensi
     if made is None:
         made = _cached(key, lambda: _assignment(text, format, dimensions))
     return made
+
+
+def _promoted(operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The operands of an einsum string: NumPy's scalars as numbers of the type that NumPy promotes all operands to."""
+    if not any(map(_is_scalar, operands)):
+        return operands
+    dtypes = [getattr(operand, "dtype", None) for operand in operands]
+    known = [dtype for dtype in dtypes if isinstance(dtype, np.dtype) and dtype in _convert.NAMES]
+    common = np.result_type(*known) if known else None
+    for number, (operand, dtype) in enumerate(zip(operands, dtypes), 1):
+        # A float holds whole numbers of 53 bits.
+        is_held = common is None or dtype not in known or (
+            common.kind == "b" if dtype.kind == "b" else dtype.kind not in "iu" or common.kind in "iu" or dtype.itemsize < 8)
+        if not is_held and not _is_scalar(operand):
+            raise TypeError(f"the operand {number} has elements {dtype}, and with a scalar of another type the product has {common}: "
+                            f"convert one of them, as with astype({str(common)!r})")
+    return tuple(operand.astype(common) if _is_scalar(operand) and operand.dtype in known else operand for operand in operands)
+
+
+def _is_scalar(operand: Any) -> bool:
+    return isinstance(operand, np.generic) or type(operand) is np.ndarray and operand.ndim == 0
 
 
 def _order(operand: Any) -> int | None:

@@ -16,6 +16,32 @@ def test_einsum_strings_as_numpy(rng, text):
     np.testing.assert_allclose(spc.einsum(text, *arrays), np.einsum(text, *arrays))
 
 
+SCALARS = [np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64, np.float16, np.float32, np.float64,
+           np.complex64, np.complex128]
+
+
+@pytest.mark.parametrize("element", [np.float32, np.float64, np.complex64, np.complex128])
+@pytest.mark.parametrize("kind", SCALARS)
+def test_scalars_are_promoted_as_by_numpy(kind, element):
+    a = np.arange(6).reshape(2, 3).astype(element)
+    want = np.einsum(",ij->ij", kind(3), a)
+    for scalar in [kind(3), np.array(3).astype(kind)]:
+        got = spc.einsum(",ij->ij", scalar, a)
+        np.testing.assert_allclose(got, want)
+        assert got.dtype == want.dtype
+    sparse = spc.einsum("ij,->ij", scipy.sparse.csr_array(a), kind(3), format="csr")
+    np.testing.assert_allclose(sparse.to_numpy(), want)
+
+
+def test_scalars_that_no_product_holds():
+    a = np.ones((2, 2), np.int64)
+    assert spc.einsum(",ij->ij", np.int32(3), a).dtype == np.int64
+    with pytest.raises(TypeError, match=r"operand 2 has elements int64.*float64.*astype"):
+        spc.einsum(",ij->ij", np.float32(3), a)
+    with pytest.raises(TypeError, match=r"operand 1 has elements bool.*astype"):
+        spc.einsum("ij,->ij", a > 0, np.float32(3))
+
+
 @pytest.mark.parametrize("text, message", [
     ("ij,j->k", "no operand has the index `k`"), ("ij,j->ii", "twice"), ("i1,j->i", "an index is a letter"), ("...i...,j", "a second"),
     ("...ijk,j", "the tensor has 2 modes"), ("...i,j->i", "no `...`"),
