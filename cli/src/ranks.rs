@@ -70,17 +70,29 @@ impl RanksArguments {
         refuse: impl Fn(E) -> Failure,
         body: impl Fn(&dyn Communicator) -> Result<R, E> + Sync,
     ) -> Result<Option<R>, Failure> {
+        let all = self.run_each(process, is_deterministic, refuse, body)?;
+        Ok(all.map(|mut all| all.swap_remove(0)))
+    }
+
+    /// The same of all ranks, or parts, that are here.
+    pub(crate) fn run_each<R: Send, E: Send + Display + From<CommunicationError>>(
+        &self,
+        process: Option<&dyn Communicator>,
+        is_deterministic: bool,
+        refuse: impl Fn(E) -> Failure,
+        body: impl Fn(&dyn Communicator) -> Result<R, E> + Sync,
+    ) -> Result<Option<Vec<R>>, Failure> {
         let work = |ranks: usize| Work::of(is_deterministic, ranks, None);
-        let of_first = match (process, self.number) {
-            (Some(process), _) => work(process.size())?.on(process, body),
+        let all = match (process, self.number) {
+            (Some(process), _) => work(process.size())?.on_each(process, body),
             (None, Some(ranks)) => {
                 let work = work(ranks.get())?;
-                let of_rank = |own: &ThreadRank| work.on(own, &body);
-                on_threads(ranks.get(), self.longest_wait(), of_rank).map(|mut all| all.swap_remove(0))
+                let of_rank = |own: &ThreadRank| work.on_each(own, &body);
+                on_threads(ranks.get(), self.longest_wait(), of_rank).map(|all| all.into_iter().flatten().collect())
             }
             (None, None) => return Ok(None),
         };
-        of_first.map(Some).map_err(refuse)
+        all.map(Some).map_err(refuse)
     }
 
     /// The longest that a rank waits for another.
@@ -124,9 +136,18 @@ impl Work {
         own: &dyn Communicator,
         body: impl Fn(&dyn Communicator) -> Result<R, E> + Sync,
     ) -> Result<R, E> {
+        self.on_each(own, body).map(|mut all| all.swap_remove(0))
+    }
+
+    /// The same; gives the results of all its parts.
+    pub(crate) fn on_each<R: Send, E: Send + Display + From<CommunicationError>>(
+        self,
+        own: &dyn Communicator,
+        body: impl Fn(&dyn Communicator) -> Result<R, E> + Sync,
+    ) -> Result<Vec<R>, E> {
         match self {
-            Work::OfRanks => body(own),
-            Work::InParts(parts) => in_parts(parts, own, |part| body(part)).map(|mut all| all.swap_remove(0)),
+            Work::OfRanks => body(own).map(|result| vec![result]),
+            Work::InParts(parts) => in_parts(parts, own, |part| body(part)),
         }
     }
 }

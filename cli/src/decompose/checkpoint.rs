@@ -50,13 +50,13 @@ impl CheckpointArguments {
     /// The checkpoints of a run, and what it goes on from.
     pub(super) fn open(
         &self,
-        identity: impl FnOnce() -> Identity,
+        identity: impl FnOnce() -> Result<Identity, Failure>,
     ) -> Result<(Option<Checkpoint>, Option<Resumed>), Failure> {
         let Some(folder) = &self.checkpoint else { return Ok((None, None)) };
         let mut checkpoint = Checkpoint {
             folder: folder.clone(),
             every: self.every,
-            identity: identity(),
+            identity: identity()?,
             written: Instant::now(),
             last: None,
         };
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn the_last_one_is_there_alone_and_is_refused_by_other_runs() {
         let folder = tempfile::tempdir().unwrap();
-        let (checkpoint, _) = arguments(folder.path(), false).open(|| identity("5")).unwrap();
+        let (checkpoint, _) = arguments(folder.path(), false).open(|| Ok(identity("5"))).unwrap();
         let mut checkpoint = checkpoint.unwrap();
         assert!(checkpoint.is_due(4) && !checkpoint.is_due(5));
         let mut write = |path: &Path| fs::write(path, "model").map_err(|error| Failure::file("model", error));
@@ -196,11 +196,11 @@ mod tests {
             fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         assert_eq!(names, ["model-3.npz", STATE]);
-        let (_, resumed) = arguments(folder.path(), true).open(|| identity("5")).unwrap();
+        let (_, resumed) = arguments(folder.path(), true).open(|| Ok(identity("5"))).unwrap();
         let resumed = resumed.unwrap();
         assert_eq!((resumed.done(), resumed.tolerance), (3, Some(0.1)));
         assert_eq!(resumed.model, folder.path().join("model-3.npz"));
-        let Err(Failure::Refused(problem)) = arguments(folder.path(), true).open(|| identity("6")) else {
+        let Err(Failure::Refused(problem)) = arguments(folder.path(), true).open(|| Ok(identity("6"))) else {
             panic!("a checkpoint of rank 5 for rank 6");
         };
         assert_eq!(problem.help[0], "rank: 5 there, 6 here");
@@ -209,11 +209,11 @@ mod tests {
     #[test]
     fn a_checkpoint_that_can_not_be_written_leaves_the_one_before() {
         let folder = tempfile::tempdir().unwrap();
-        let mut checkpoint = arguments(folder.path(), false).open(|| identity("5")).unwrap().0.unwrap();
+        let mut checkpoint = arguments(folder.path(), false).open(|| Ok(identity("5"))).unwrap().0.unwrap();
         let mut write = |path: &Path| fs::write(path, "model").map_err(|error| Failure::file("model", error));
         checkpoint.write(&[row(2)], None, &mut write).unwrap();
         assert!(checkpoint.write(&[row(4)], None, &mut |_| Err(Failure::refused("no room"))).is_err());
-        let resumed = arguments(folder.path(), true).open(|| identity("5")).unwrap().1.unwrap();
+        let resumed = arguments(folder.path(), true).open(|| Ok(identity("5"))).unwrap().1.unwrap();
         assert_eq!((resumed.done(), fs::read_to_string(&resumed.model).unwrap().as_str()), (2, "model"));
     }
 }

@@ -9,7 +9,7 @@ use super::method::MethodArguments;
 use super::model::{Kept, is_archive};
 use super::report::{self, Outcome};
 use super::start::Init;
-use super::tensor::Given;
+use super::tensor::{Given, Held};
 use super::watch::{Shared, Watch};
 use super::{done_before, ended, is_over};
 use crate::arguments::bytes;
@@ -18,7 +18,7 @@ use crate::ranks::RanksArguments;
 use crate::{output, settings};
 use clap::Args;
 use serde_json::json;
-use spc::decompose::{CpMethod, CpOptions, Engine, Fitted, KTensor, Start, cp, cp_on};
+use spc::decompose::{CpMethod, CpOptions, Engine, Fitted, KTensor, Start, cp, cp_of, cp_on};
 use spc::distribute::Communicator;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -94,10 +94,13 @@ pub(super) struct Found {
 }
 
 impl Cp {
-    /// What is asked for, checked and read.
-    pub(super) fn job<'a>(&self, process: Option<&'a dyn Communicator>) -> Result<Job<'a>, Failure> {
-        let init = self.check()?;
-        let given = self.tensor.read()?;
+    /// What is asked for, of a tensor that was read.
+    pub(super) fn job<'a>(
+        &self,
+        init: Init,
+        given: Given,
+        process: Option<&'a dyn Communicator>,
+    ) -> Result<Job<'a>, Failure> {
         let labels = self.output.labels(&given)?;
         let method = self.method.method(&given, self.seed)?;
         let (engine, kernels) = self.engine.engine();
@@ -284,24 +287,28 @@ impl Cp {
         options: &CpOptions,
         watch: Option<&mut Watch<'_>>,
     ) -> Result<Fitted<KTensor>, Failure> {
-        let (tensor, method) = (&job.given.tensor, &job.method);
+        let (given, method) = (&job.given, &job.method);
         let watch = Shared::new(watch);
         if let CpMethod::Als(own) = method {
             let on = |ranks: &dyn Communicator| {
-                cp_on(tensor, own, options, ranks, &mut |iteration| watch.step_on(ranks, iteration))
+                let observe = &mut |iteration: &_| watch.step_on(ranks, iteration);
+                match given.held() {
+                    Held::Whole(tensor) => cp_on(tensor, own, options, ranks, observe),
+                    Held::OnRanks(all) => cp_of(&all[&ranks.rank()], own, options, ranks, observe),
+                }
             };
             if let Some(fitted) = self.on_ranks.run(job.process, self.engine.deterministic, refuse, on)? {
                 return Ok(fitted);
             }
         }
-        let fitted = cp(tensor, method, options, &mut |step| {
+        let fitted = cp(given.whole()?, method, options, &mut |step| {
             watch.step(step.iteration, &mut |path| step.model.model().keep(path))
         });
         fitted.map_err(refuse)
     }
 
     fn start(&self, job: &Job<'_>, rank: usize, seed: u64) -> Result<Start, Failure> {
-        let shape = job.given.tensor.shape();
+        let shape = &job.given.shape[..];
         Ok(match &job.init {
             Init::Random => Start::Random { seed },
             Init::Hosvd => Start::Hosvd { seed },
@@ -322,8 +329,8 @@ impl Cp {
     }
 
     /// What a run that goes on must have in common.
-    fn identity(&self, given: &Given, rank: usize) -> Identity {
-        let mut identity = given.identity("cp");
+    fn identity(&self, given: &Given, rank: usize) -> Result<Identity, Failure> {
+        let mut identity = given.identity("cp")?;
         identity.extend([
             ("method", self.method.method.name().to_owned()),
             ("options of the method", self.method.identity()),
@@ -331,6 +338,6 @@ impl Cp {
             ("init", Init::name(&self.init)),
             ("seed", self.seed.to_string()),
         ]);
-        identity
+        Ok(identity)
     }
 }

@@ -172,7 +172,7 @@ impl MethodArguments {
     pub(super) fn method(&self, given: &Given, seed: u64) -> Result<CpMethod, Failure> {
         Ok(match self.method {
             MethodName::Als => {
-                let (shape, element) = (given.tensor.shape(), given.tensor.element());
+                let (shape, element) = (&given.shape[..], given.element);
                 let weights = self.weights.as_ref().map(|path| of_shape(path.as_os_str(), shape, element));
                 CpMethod::Als(AlsOptions {
                     normalise_by_max: self.normalise == Some(Normalise::Max),

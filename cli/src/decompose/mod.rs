@@ -57,7 +57,7 @@ impl OutputArguments {
 
     /// What the coordinates are called.
     fn labels(&self, given: &Given) -> Result<Labels, Failure> {
-        labels::read(&self.labels, given.tensor.shape())
+        labels::read(&self.labels, &given.shape)
     }
 
     /// Writes the model and the page; gives the files.

@@ -88,7 +88,7 @@ impl Power {
                 };
                 let most = self.iterations.get().saturating_mul(self.components.get());
                 let mut watch = Watch::new(&given, &title, most, &kernels, &interrupt, checkpoint, rows);
-                let fitted = spc::decompose::power(&given.tensor, &options, &mut |step| {
+                let fitted = spc::decompose::power(given.whole()?, &options, &mut |step| {
                     watch.step(step.iteration, &mut |path| step.model.model().keep(path))
                 });
                 ended(fitted.map_err(refuse)?, watch, self.tolerance)
@@ -115,14 +115,14 @@ impl Power {
     }
 
     /// What a run that goes on must have in common.
-    fn identity(&self, given: &Given) -> Identity {
-        let mut identity = given.identity("power");
+    fn identity(&self, given: &Given) -> Result<Identity, Failure> {
+        let mut identity = given.identity("power")?;
         identity.extend([
             ("method", self.method().to_owned()),
             ("starts", self.starts.to_string()),
             ("seed", self.seed.to_string()),
         ]);
-        identity
+        Ok(identity)
     }
 }
 

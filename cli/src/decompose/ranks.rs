@@ -25,7 +25,13 @@ impl Cp {
         if launched() > 1 {
             return self.in_processes();
         }
-        let job = self.job(None)?;
+        let init = self.check()?;
+        // Several models are compared with the whole tensor.
+        let given = match self.rank[..] {
+            [_] => self.tensor.read_on(&self.on_ranks, self.engine.deterministic)?,
+            _ => self.tensor.read()?,
+        };
+        let job = self.job(init, given, None)?;
         match self.rank[..] {
             [rank] => self.one(&job, rank.get()),
             _ => compare(self, job),
@@ -43,10 +49,11 @@ impl Cp {
             return Err(Failure::usage("several ranks of models are compared by one process")
                 .help("give one `--rank`, or start without `mpirun`"));
         };
-        self.check()?;
+        let init = self.check()?;
         let all = Processes::new(&self.on_ranks)?;
         all.together(|| {
-            let job = all.agree(self.job(Some(all.rank())))?;
+            let given = self.tensor.read_in(&all, &self.on_ranks, self.engine.deterministic)?;
+            let job = all.agree(self.job(init, given, Some(all.rank())))?;
             let found = self.found(&job, rank.get()).unwrap_or_else(|failure| all.end(failure));
             all.agree(if all.is_first() { self.told(&job, rank.get(), &found) } else { Ok(()) })
         })
@@ -117,7 +124,8 @@ fn consistency(job: &Job<'_>, found: &Found) -> Result<f64, String> {
     if entries > LARGEST_CORE {
         return Err(format!("its core would have {entries:.1e} entries"));
     }
-    core_consistency(&job.given.tensor, &found.model, &job.engine).map_err(|error| error.to_string())
+    let tensor = job.given.whole().map_err(|_| "ranks have the tensor in parts".to_owned())?;
+    core_consistency(tensor, &found.model, &job.engine).map_err(|error| error.to_string())
 }
 
 impl Compared {

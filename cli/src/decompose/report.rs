@@ -123,9 +123,9 @@ pub(super) fn head(method: &str, given: &Given, kernels: &Kernels) -> Map<String
     object(json!({
         "method": method,
         "file": given.name,
-        "shape": given.tensor.shape(),
-        "nnz": given.tensor.nnz(),
-        "element": given.tensor.element().name(),
+        "shape": given.shape,
+        "nnz": given.stored,
+        "element": given.element.name(),
         "format": given.format,
         "backend": kernels.backend().map(spc::execute::Backend::name),
         "threads": spc::parallel::threads(),

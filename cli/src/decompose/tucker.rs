@@ -8,7 +8,7 @@ use super::labels::Labels;
 use super::model::Kept;
 use super::report::{self, Outcome};
 use super::start::Init;
-use super::tensor::Given;
+use super::tensor::{Given, Held};
 use super::watch::{Shared, Watch};
 use super::{done_before, ended, is_over};
 use crate::arguments::bytes;
@@ -24,7 +24,7 @@ use crate::{settings, threads};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use spc::decompose::{
-    Engine, Factor, Fitted, TuckerMethod, TuckerOptions, TuckerTensor, read_factors, tucker, tucker_on,
+    Engine, Factor, Fitted, TuckerMethod, TuckerOptions, TuckerTensor, read_factors, tucker, tucker_of, tucker_on,
 };
 use spc::distribute::Communicator;
 use std::ffi::OsString;
@@ -127,7 +127,9 @@ impl Tucker {
         if launched() > 1 {
             return self.in_processes(&ranks);
         }
-        let job = self.job(&ranks, None)?;
+        let init = self.check(&ranks)?;
+        let given = self.tensor.read_on(&ranks, self.engine.deterministic)?;
+        let job = self.job(init, given, None)?;
         let (model, outcome) = self.fit(&job, &ranks)?;
         self.told(&job, &model, &outcome)
     }
@@ -139,21 +141,20 @@ impl Tucker {
 
     #[cfg(feature = "mpi")]
     fn in_processes(&self, ranks: &RanksArguments) -> Result<(), Failure> {
-        self.check(ranks)?;
+        let init = self.check(ranks)?;
         let all = Processes::new(ranks)?;
         all.together(|| {
-            let job = all.agree(self.job(ranks, Some(all.rank())))?;
+            let given = self.tensor.read_in(&all, ranks, self.engine.deterministic)?;
+            let job = all.agree(self.job(init, given, Some(all.rank())))?;
             let (model, outcome) = self.fit(&job, ranks).unwrap_or_else(|failure| all.end(failure));
             all.agree(if all.is_first() { self.told(&job, &model, &outcome) } else { Ok(()) })
         })
     }
 
-    /// What is asked for, checked and read.
-    fn job<'a>(&self, ranks: &RanksArguments, process: Option<&'a dyn Communicator>) -> Result<Job<'a>, Failure> {
-        let init = self.check(ranks)?;
-        let given = self.tensor.read()?;
+    /// What is asked for, of a tensor that was read.
+    fn job<'a>(&self, init: Init, given: Given, process: Option<&'a dyn Communicator>) -> Result<Job<'a>, Failure> {
         let labels = self.output.labels(&given)?;
-        let ranks = self.ranks(given.tensor.order())?;
+        let ranks = self.ranks(given.shape.len())?;
         let (engine, kernels) = self.engine.engine();
         Ok(Job { given, labels, ranks, init, engine, kernels, interrupt: Interrupt::catch()?, process })
     }
@@ -258,22 +259,26 @@ impl Tucker {
         ranks: &RanksArguments,
         watch: Option<&mut Watch<'_>>,
     ) -> Result<Fitted<TuckerTensor>, Failure> {
-        let (tensor, method) = (&job.given.tensor, self.method.method());
+        let (given, method) = (&job.given, self.method.method());
         let watch = Shared::new(watch);
         let on = |own: &dyn Communicator| {
-            tucker_on(tensor, method, options, own, &mut |iteration| watch.step_on(own, iteration))
+            let observe = &mut |iteration: &_| watch.step_on(own, iteration);
+            match given.held() {
+                Held::Whole(tensor) => tucker_on(tensor, method, options, own, observe),
+                Held::OnRanks(all) => tucker_of(&all[&own.rank()], method, options, own, observe),
+            }
         };
         if let Some(fitted) = ranks.run(job.process, self.engine.deterministic, refuse, on)? {
             return Ok(fitted);
         }
-        let fitted = tucker(tensor, method, options, &mut |step| {
+        let fitted = tucker(given.whole()?, method, options, &mut |step| {
             watch.step(step.iteration, &mut |path| step.model.model().keep(path))
         });
         fitted.map_err(refuse)
     }
 
     fn start(&self, job: &Job<'_>) -> Result<Option<Vec<Factor>>, Failure> {
-        let shape = job.given.tensor.shape();
+        let shape = &job.given.shape[..];
         match &job.init {
             Init::Factors(files) => read_factors(files, shape, &job.ranks).map(Some).map_err(refuse),
             Init::Model(path) => {
@@ -294,14 +299,14 @@ impl Tucker {
     }
 
     /// What a run that goes on must have in common.
-    fn identity(&self, job: &Job<'_>) -> Identity {
-        let mut identity = job.given.identity("tucker");
+    fn identity(&self, job: &Job<'_>) -> Result<Identity, Failure> {
+        let mut identity = job.given.identity("tucker")?;
         identity.extend([
             ("method", self.method.name().to_owned()),
             ("ranks", output::shape(&job.ranks)),
             ("init", self.init.as_ref().map_or_else(|| "hosvd".to_owned(), Init::name)),
             ("seed", self.seed.to_string()),
         ]);
-        identity
+        Ok(identity)
     }
 }

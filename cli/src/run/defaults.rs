@@ -93,7 +93,7 @@ pub(crate) fn default_format(file: &TensorFile, order: usize) -> Result<Option<D
 }
 
 /// A name of a format, or the format itself.
-fn name_of(format: &Format) -> String {
+pub(crate) fn name_of(format: &Format) -> String {
     const NAMES: [&str; 9] = ["csr", "csc", "dcsr", "coo", "csf", "dia", "lco", "alto", "ell"];
     let is = |name: &&str| {
         let found = parse_format(name, format.order, &Definitions::prelude());

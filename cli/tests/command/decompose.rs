@@ -382,6 +382,47 @@ fn what_does_not_go_together_is_refused() {
     assert_eq!(place.names("."), ["m.tns", "model", "s.tns", "x.tns"]);
 }
 
+/// Each rank reads its part of a text, or of a stored tensor, and the model is that of one rank that has all; `-f` asks for all of it.
+#[test]
+fn ranks_read_their_parts() {
+    let place = Place::new();
+    place.prints(&["generate", "uniform", "--shape", "20x15x10", "--nnz", "300", "--seed", "3", "-o", "x.tns"]);
+    let write = |name: &str, text: &str| std::fs::write(place.path(name), text).unwrap();
+    // Lines that come twice, and one that says the extents.
+    let again = std::fs::read_to_string(place.path("x.tns")).unwrap();
+    let entries = again.lines().filter(|line| !line.starts_with('#'));
+    let twice: Vec<&str> = entries.clone().chain(entries.clone().take(40)).chain(["22 16 11 0.5"]).collect();
+    write("x.tns", &twice.join("\n"));
+    place.prints(&["convert", "x.tns", "x.spct", "--format", "coo"]);
+    let verbs: [(&[&str], &str); 2] = [
+        (&["cp", "--rank", "3", "--iterations", "4", "--tolerance", "0"], "--ranks"),
+        (&["tucker", "--ranks", "3,2,4"], "--on-ranks"),
+    ];
+    for (verb, option) in verbs {
+        let run = |more: &[&str]| place.json(&[verb, &["--json", "--threads", "1"], more].concat());
+        let one = run(&["x.tns"]);
+        for more in [&["x.tns"][..], &["x.spct"], &["x.tns", "--deterministic"], &["x.tns", "-f", "alto"]] {
+            let json = run(&[more, &[option, "5"]].concat());
+            for field in ["shape", "nnz", "element"] {
+                assert_eq!(json[field], one[field], "{more:?}: {json}");
+            }
+            let (found, expected) = (floats(&json["fit"]), floats(&one["fit"]));
+            assert_eq!(found.len(), expected.len(), "{json}");
+            let apart = found.iter().zip(&expected).map(|(found, expected)| (found - expected).abs());
+            assert!(apart.fold(0.0, f64::max) < 1e-9, "{more:?}: {found:?}, not {expected:?}");
+        }
+        let of_parts = run(&["x.tns", option, "5"]);
+        assert_eq!(of_parts["notes"][0], one["notes"][0], "both say that the file states no shape");
+        write("bad.tns", "1 1 1 1\n2 1 1 2\n2 2 y 3\n");
+        let failed = place.fails(&[verb, &["bad.tns", option, "3"]].concat(), 1);
+        assert_has(&failed, &["bad.tns:3:5"]);
+        write("bad.tns", "1 1 1 1\n2 1 1 2\n2 2 2 inf\n");
+        assert_has(&place.fails(&[verb, &["bad.tns", option, "3"]].concat(), 1), &["the entry at (2, 2, 2) is inf"]);
+        write("bad.tns", "1 1 1\n2 1 1\n2 2 3\n");
+        assert_has(&place.fails(&[verb, &["bad.tns", option, "3"]].concat(), 1), &["the tensor has 2 modes"]);
+    }
+}
+
 /// Each rank has some slices of each mode: the model is that of one rank, but for rounding.
 #[test]
 fn tucker_on_ranks() {

@@ -186,6 +186,13 @@ fn processes_decompose_together() -> Result<(), Skip> {
     assert_has(&said, "compared by one process");
     let said = together.fails(2, "exec \"$0\" cp none.tns --rank 3", 1);
     assert_eq!(errors(&said), 1, "{said}");
+    // What one process finds in its part ends all.
+    std::fs::write(together.path("inf.tns"), "1 1 1 1\n2 1 1 2\n1 2 2 3\n2 2 2 inf\n").expect("a file");
+    std::fs::write(together.path("bad.tns"), "1 1 1 1\n2 1 1 2\n1 2 2 3\n2 y 2 4\n").expect("a file");
+    for verb in ["cp --rank 2", "tucker --ranks 2"] {
+        assert_has(&together.fails(4, &format!("exec \"$0\" {verb} inf.tns"), 1), "the entry at (2, 2, 2) is inf");
+        assert_has(&together.fails(4, &format!("exec \"$0\" {verb} bad.tns"), 1), "bad.tns:4:3");
+    }
     Ok(())
 }
 

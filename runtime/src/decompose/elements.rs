@@ -9,14 +9,14 @@ use spc_compiler::format::Format;
 ///
 /// # Errors
 /// When something else is asked for.
-pub(super) fn kernel_element(x: &AnyTensor, asked: Option<ElementType>) -> Result<ElementType, DecomposeError> {
+pub(super) fn kernel_element(own: ElementType, asked: Option<ElementType>) -> Result<ElementType, DecomposeError> {
     match asked {
         Some(ElementType::F32 | ElementType::F64) => Ok(asked.unwrap_or(ElementType::F64)),
         Some(other) => {
             let name = other.name();
             Err(DecomposeError::Option(format!("factors are of f64 or f32, and not of {name}")))
         }
-        None if x.element() == ElementType::F32 => Ok(ElementType::F32),
+        None if own == ElementType::F32 => Ok(ElementType::F32),
         None => Ok(ElementType::F64),
     }
 }

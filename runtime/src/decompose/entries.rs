@@ -83,8 +83,15 @@ pub(super) struct Scaled {
 /// # Errors
 /// When there is not enough memory.
 pub(super) fn scaled(x: &AnyTensor) -> Result<Scaled, DecomposeError> {
-    let mut entries = entries(x)?;
-    let largest = entries.values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+    scaled_by(entries(x)?, Ok)
+}
+
+/// Some entries, scaled for the largest of all, which `of_all` gives for the largest of these.
+pub(super) fn scaled_by(
+    mut entries: Coordinates<f64>,
+    of_all: impl FnOnce(f64) -> Result<f64, DecomposeError>,
+) -> Result<Scaled, DecomposeError> {
+    let largest = of_all(entries.values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs())))?;
     let scale = if largest > 0.0 { (-largest.log2().floor()).clamp(-1000.0, 1000.0).exp2() } else { 1.0 };
     entries.values.iter_mut().for_each(|value| *value *= scale);
     // Sums of parts lose less than one long sum.

@@ -3,7 +3,7 @@
 //! | function | method | for |
 //! |---|---|---|
 //! | [`cp`] | [`CpMethod::Als`]: alternating least squares | any values; with [`AlsOptions::weights`] also missing entries |
-//! | [`cp_on`] | the same on many [ranks](crate::distribute) | tensors of more entries than one machine is to work on |
+//! | [`cp_on`], [`cp_of`] | the same on many [ranks](crate::distribute) | tensors of more entries than one machine is to work on, or has room for |
 //! | [`cp`] | [`CpMethod::Nonnegative`]: hierarchical least squares | components that add up: no factor has a negative value |
 //! | | [`CpMethod::Apr`]: alternating Poisson regression | counts |
 //! | | [`CpMethod::Gcp`]: any loss, by its gradient | truth values, counts, and losses of one's own |
@@ -66,6 +66,7 @@
 //! |---|---|
 //! | `cp` | methods for the CP decomposition |
 //! | `tucker` | methods for the Tucker decomposition |
+//! | `distributed` | a tensor of which each rank has some entries |
 //! | `power` | best rank-1 by the power method, with deflation |
 //! | `ktensor`, `tucker_tensor` | the models |
 //! | `start` | where a CP iteration starts |
@@ -84,6 +85,7 @@ mod against;
 mod algebra;
 mod consistency;
 mod cp;
+mod distributed;
 mod elements;
 mod engine;
 mod entries;
@@ -100,7 +102,10 @@ mod tucker_tensor;
 mod uniform;
 
 pub use consistency::core_consistency;
-pub use cp::{AlsOptions, AprOptions, CpMethod, CpOptions, GcpOptions, Loss, NonnegativeOptions, Optimizer, cp, cp_on};
+pub use cp::{
+    AlsOptions, AprOptions, CpMethod, CpOptions, GcpOptions, Loss, NonnegativeOptions, Optimizer, cp, cp_of, cp_on,
+};
+pub use distributed::DistributedTensor;
 pub use engine::{Compile, Engine};
 pub use error::DecomposeError;
 pub use files::read_factors;
@@ -108,7 +113,7 @@ pub use ktensor::{KTensor, Norm, Score};
 pub use observe::{Fitted, Iteration, Model, Observer, Step, Stopped};
 pub use power::{PowerOptions, power};
 pub use start::Start;
-pub use tucker::{TuckerMethod, TuckerOptions, tucker, tucker_on};
+pub use tucker::{TuckerMethod, TuckerOptions, tucker, tucker_of, tucker_on};
 pub use tucker_tensor::TuckerTensor;
 
 use crate::tensor::{Dense, Tensor};

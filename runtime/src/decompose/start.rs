@@ -4,8 +4,9 @@ use super::engine::Clock;
 use super::entries::scaled;
 use super::kernels::Kernels;
 use super::tucker::singular_vectors;
-use super::uniform::uniform;
-use super::{DecomposeError, Engine, Factor, KTensor, algebra, read_factors, show};
+use super::uniform::{uniform, uniform_rows};
+use super::{DecomposeError, DistributedTensor, Engine, Factor, KTensor, algebra, read_factors, show};
+use crate::distribute::Communicator;
 use crate::tensor::{AnyTensor, ElementType};
 use std::path::Path;
 
@@ -89,6 +90,44 @@ pub(super) fn factors(
     KTensor::new(vec![1.0; rank], factors)
 }
 
+/// The weights of the model that an iteration starts with on ranks, and some rows of its factors: one of zeros where there are none.
+///
+/// # Errors
+/// As [`factors`], and when another rank has stopped.
+pub(super) fn rows_of_factors(
+    x: &DistributedTensor,
+    rows: &[&[u64]],
+    rank: usize,
+    start: &Start,
+    engine: &Engine,
+    ranks: &dyn Communicator,
+) -> Result<(Vec<f64>, Vec<Factor>), DecomposeError> {
+    let mut weights = vec![1.0; rank];
+    let mut factors = Vec::new();
+    for (mode, rows) in rows.iter().enumerate() {
+        let mut values = match start {
+            Start::Random { seed } | Start::Hosvd { seed } => uniform_rows(rows, rank, *seed, mode),
+            Start::Model(model) => {
+                fits(model, x.shape(), rank)?;
+                weights = model.weights().to_vec();
+                let factor = model.factors()[mode].values();
+                rows.iter().flat_map(|&row| &factor[row as usize * rank..][..rank]).copied().collect()
+            }
+        };
+        values.resize(rows.len().max(1) * rank, 0.0);
+        factors.push(Factor::from_vec([rows.len().max(1), rank], values)?);
+    }
+    if let Start::Hosvd { seed } = start {
+        let (entries, clock, mut kernels) = (x.scaled(ranks)?, Clock::default(), Kernels::new(engine));
+        for (mode, factor) in factors.iter_mut().enumerate().filter(|_| entries.norm != 0.0) {
+            let found =
+                singular_vectors(&entries, mode, rank, ElementType::F64, *seed, Some(ranks), (&mut kernels, &clock))?;
+            put_first(&found, x.shape()[mode], factor, rows[mode].iter().map(|&row| row as usize));
+        }
+    }
+    Ok((weights, factors))
+}
+
 fn random(shape: &[usize], rank: usize, seed: u64) -> Result<Vec<Factor>, DecomposeError> {
     shape.iter().enumerate().map(|(mode, &extent)| uniform(extent, rank, seed, mode)).collect()
 }
@@ -107,13 +146,19 @@ fn singular_columns(
     }
     for (mode, factor) in factors.iter_mut().enumerate() {
         let extent = factor.shape()[0];
-        let vectors = singular_vectors(&entries, mode, rank, ElementType::F64, seed, (&mut kernels, &clock))?;
-        let count = vectors.len() / extent;
-        let vectors = algebra::positive(vectors, extent, count);
-        let rows = factor.values_mut().chunks_exact_mut(rank);
-        rows.zip(vectors.chunks_exact(count)).for_each(|(row, found)| row[..count].copy_from_slice(found));
+        let found = singular_vectors(&entries, mode, rank, ElementType::F64, seed, None, (&mut kernels, &clock))?;
+        put_first(&found, extent, factor, 0..extent);
     }
     Ok(())
+}
+
+/// Puts some rows of singular vectors, which have so many in all, into the first columns of a factor.
+fn put_first(found: &[f64], extent: usize, factor: &mut Factor, rows: impl Iterator<Item = usize>) {
+    let (count, rank) = (found.len() / extent, factor.shape()[1]);
+    let vectors = algebra::positive(found.to_vec(), extent, count);
+    for (values, row) in factor.values_mut().chunks_exact_mut(rank).zip(rows) {
+        values[..count].copy_from_slice(&vectors[row * count..(row + 1) * count]);
+    }
 }
 
 fn fits(model: &KTensor, shape: &[usize], rank: usize) -> Result<(), DecomposeError> {

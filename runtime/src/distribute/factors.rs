@@ -3,13 +3,15 @@
 //!
 //! One rank owns each row. What ranks add to the rows of a mode goes to the owners, and the totals go back to all that have the row; so each
 //! rank updates its rows by itself, and a row is the same wherever it is. That is the exchange of SPLATT (Smith and Karypis, A medium-grained
-//! algorithm for distributed sparse tensor factorization, 2016), with the entries in equal numbers or in a grid, whichever takes less time.
+//! algorithm for distributed sparse tensor factorization, 2016), with the entries in equal numbers or in a grid, whichever takes less time. No rank
+//! knows of rows that it has not: see `homes`.
 
 use super::communicator::{CommunicationError, Communicator};
-use super::listed::Listed;
+use super::homes;
+use super::listed::{Listed, Occupied};
 use super::placement::Placement;
 use super::plan::{Cost, Machine};
-use super::rows::Rows;
+use super::redistribute::{cells_of_own, moved};
 use crate::tensor::{Coordinates, Indices};
 
 /// The entries of a tensor on ranks.
@@ -32,8 +34,6 @@ struct Mode {
     of_others: Vec<Vec<usize>>,
     /// The rows that this rank owns.
     own: Vec<usize>,
-    /// For each rank, the coordinates of the rows that it owns.
-    owned: Vec<Vec<u64>>,
 }
 
 impl std::fmt::Debug for Factors<'_> {
@@ -43,42 +43,50 @@ impl std::fmt::Debug for Factors<'_> {
 }
 
 impl<'r> Factors<'r> {
-    /// Shares entries out, for factors of so many bytes a row. All ranks call it with the same entries; gives those of this rank too, with
-    /// coordinates as its rows are numbered.
+    /// Shares entries out, for factors of so many bytes a row. All ranks call it, each with as many entries as any other; gives those that
+    /// this rank has from then on, with coordinates as its rows are numbered.
     pub(crate) fn new(
-        entries: &Coordinates<f64>,
+        entries: Coordinates<f64>,
         row_bytes: usize,
         ranks: &'r dyn Communicator,
-    ) -> (Self, Coordinates<f64>) {
-        let listed = Listed::of_coordinates(entries);
-        let count = ranks.size();
-        let made = Placement::of_entries("X", &listed.shape, count).into_iter().map(|placement| {
-            let rank_of = placement.ranks_of(&listed, &vec![true; listed.shape.len()], count);
-            let rows: Vec<Rows> = (0..listed.shape.len()).map(|mode| rows(&listed, mode, &rank_of, count)).collect();
-            (cost(&rows, &rank_of, row_bytes, count), placement, rank_of, rows)
-        });
-        let mut made: Vec<_> = made.collect();
+    ) -> Result<(Self, Coordinates<f64>), CommunicationError> {
+        let listed = Listed::of_coordinates(&entries);
+        drop(entries);
+        let mut made = Vec::new();
+        for placement in Placement::of_parts("X", &listed.shape, ranks.size()) {
+            let rank_of = match &placement {
+                Placement::Grid { parts, .. } => cells_of_own(&listed, parts, ranks)?,
+                _ => vec![ranks.rank() as u32; listed.len()],
+            };
+            made.push((cost(&listed, &rank_of, row_bytes, ranks)?, placement, rank_of));
+        }
         let best = Cost::best(made.iter().map(|(cost, ..)| *cost)).expect("equal numbers are always possible");
-        let (_, placement, rank_of, rows) = made.swap_remove(best);
-        let own = ranks.rank();
-        let modes: Vec<Mode> =
-            rows.iter().zip(&listed.shape).map(|(rows, &extent)| Mode::of(rows, extent, own, count)).collect();
-        let chosen: Vec<usize> = (0..listed.len()).filter(|&entry| rank_of[entry] as usize == own).collect();
-        let renumbered = |(column, mode): (&Vec<u64>, &Mode)| {
-            let number = |&entry: &usize| {
-                let place = mode.here.binary_search(&column[entry]).expect("a rank has the rows of its entries");
+        let (_, placement, rank_of) = made.swap_remove(best);
+        drop(made);
+        let listed = moved(listed, &rank_of, ranks)?;
+        drop(rank_of);
+        let mut modes = Vec::new();
+        let mut indices = Vec::new();
+        for (column, &extent) in listed.indices.iter().zip(&listed.shape) {
+            let Occupied { coordinates, places } = Occupied::of(column);
+            let mode = Mode::of(&coordinates, extent, ranks)?;
+            // Rows without entries lie between those with some.
+            let number = |coordinate| {
+                let place = mode.here.binary_search(coordinate).expect("a rank has the rows of its entries");
                 u32::try_from(place).expect("a rank has fewer rows than entries and shares of empty rows")
             };
-            Indices::U32(chosen.iter().map(number).collect())
-        };
+            let numbers: Vec<u32> = coordinates.iter().map(number).collect();
+            indices.push(Indices::U32(places.iter().map(|&place| numbers[place as usize]).collect()));
+            modes.push(mode);
+        }
         let here = Coordinates {
             // Kernels are of tensors that have some rows; a row without an owner is of zeros.
             shape: modes.iter().map(|mode| mode.here.len().max(1)).collect(),
             shape_is_stated: true,
-            indices: listed.indices.iter().zip(&modes).map(renumbered).collect(),
-            values: chosen.iter().map(|&entry| entries.values[entry]).collect(),
+            indices,
+            values: listed.coordinates().values,
         };
-        (Self { ranks, modes, placement }, here)
+        Ok((Self { ranks, modes, placement }, here))
     }
 
     /// How many ranks there are, and how the entries are shared out, in words.
@@ -87,13 +95,9 @@ impl<'r> Factors<'r> {
         format!("entries over {} ranks, {}; rows of this rank: {own}", self.ranks.size(), self.placement)
     }
 
-    /// The rows of this rank, of those of all.
-    pub(crate) fn of_all(&self, mode: usize, values: &[f64], columns: usize) -> Vec<f64> {
-        let here = &self.modes[mode].here;
-        let rows = here.iter().flat_map(|&row| &values[row as usize * columns..(row as usize + 1) * columns]);
-        let mut rows: Vec<f64> = rows.copied().collect();
-        rows.resize(here.len().max(1) * columns, 0.0);
-        rows
+    /// The coordinates of the rows of a mode that this rank has, ascending.
+    pub(crate) fn rows(&self, mode: usize) -> &[u64] {
+        &self.modes[mode].here
     }
 
     /// The rows that this rank owns, of those that it has.
@@ -155,13 +159,18 @@ impl<'r> Factors<'r> {
         values: &[f64],
         columns: usize,
     ) -> Result<([usize; 2], Vec<f64>), CommunicationError> {
-        let Mode { extent, owned, .. } = &self.modes[mode];
-        let own = self.owned(mode, values, columns);
-        let message: Vec<u8> = own.into_iter().flat_map(f64::to_le_bytes).collect();
+        let Mode { extent, here, own, .. } = &self.modes[mode];
+        let mut message = Vec::with_capacity(8 * (1 + columns) * own.len());
+        for &row in own {
+            message.extend_from_slice(&here[row].to_le_bytes());
+            values[row * columns..(row + 1) * columns].iter().for_each(|value| message.extend(value.to_le_bytes()));
+        }
         let mut whole = vec![0.0; extent * columns];
-        for (rows, message) in owned.iter().zip(self.ranks.gather_all(&message)?) {
-            for (&row, bytes) in rows.iter().zip(message.chunks_exact(8 * columns)) {
-                whole[row as usize * columns..].iter_mut().zip(numbers(bytes)).for_each(|(value, own)| *value = own);
+        for message in self.ranks.gather_all(&message)? {
+            for row in message.chunks_exact(8 * (1 + columns)) {
+                let (row, bytes) = row.split_at(8);
+                let row = u64::from_le_bytes(row.try_into().expect("eight bytes")) as usize;
+                whole[row * columns..].iter_mut().zip(numbers(bytes)).for_each(|(value, own)| *value = own);
             }
         }
         Ok(([*extent, columns], whole))
@@ -193,53 +202,74 @@ fn add(totals: &mut [f64], row: usize, columns: usize, values: impl Iterator<Ite
     totals[row * columns..(row + 1) * columns].iter_mut().zip(values).for_each(|(total, value)| *total += value);
 }
 
-fn rows(listed: &Listed, mode: usize, rank_of: &[u32], ranks: usize) -> Rows {
-    let pairs = listed.indices[mode].iter().copied().zip(rank_of.iter().copied());
-    Rows::of(listed.shape[mode], pairs.collect(), ranks)
-}
-
 /// What one sweep over all modes costs, by the model of [`Machine`]: the entries of the rank that has most for each mode, and what the rank
 /// that sends most does.
-fn cost(rows: &[Rows], rank_of: &[u32], row_bytes: usize, ranks: usize) -> Cost {
+fn cost(own: &Listed, rank_of: &[u32], row_bytes: usize, ranks: &dyn Communicator) -> Result<Cost, CommunicationError> {
     let machine = Machine::default();
-    let mut entries = vec![0u64; ranks];
-    rank_of.iter().for_each(|&rank| entries[rank as usize] += 1);
-    let mut sent = vec![0u64; ranks];
-    for rows in rows {
-        for coordinate in rows.shared() {
-            let owner = rows.owner(coordinate) as usize;
-            for user in rows.others(coordinate) {
+    let size = ranks.size();
+    // Whole numbers of this size are exact.
+    let (mut entries, mut sent) = (vec![0.0; size], vec![0.0; size]);
+    rank_of.iter().for_each(|&rank| entries[rank as usize] += 1.0);
+    for (column, &extent) in own.indices.iter().zip(&own.shape) {
+        let pairs = column.iter().copied().zip(rank_of.iter().copied()).collect();
+        for (_, users, owner) in homes::told(extent, pairs, ranks)?.groups() {
+            for &user in users.iter().filter(|user| **user != owner) {
                 // There, and back.
-                sent[user as usize] += row_bytes as u64;
-                sent[owner] += row_bytes as u64;
+                sent[user as usize] += row_bytes as f64;
+                sent[owner as usize] += row_bytes as f64;
             }
         }
     }
-    let most = |counts: &[u64]| counts.iter().copied().max().unwrap_or(0) as f64;
-    let time = most(&entries) * rows.len() as f64 * machine.entry + most(&sent) / machine.bandwidth;
-    let mean = rank_of.len() as f64 / ranks as f64;
-    let imbalance = if rank_of.is_empty() { 1.0 } else { most(&entries) / mean };
-    Cost { time, bytes: sent.iter().sum(), imbalance }
+    let totals = reduced(ranks, &[entries, sent].concat(), |total, number| total + number)?;
+    let (entries, sent) = totals.split_at(size);
+    let most = |counts: &[f64]| counts.iter().copied().fold(0.0, f64::max);
+    let time = most(entries) * own.shape.len() as f64 * machine.entry + most(sent) / machine.bandwidth;
+    let count: f64 = entries.iter().sum();
+    let imbalance = if count == 0.0 { 1.0 } else { most(entries) / (count / size as f64) };
+    Ok(Cost { time, bytes: sent.iter().sum::<f64>() as u64, imbalance })
 }
 
 impl Mode {
-    fn of(rows: &Rows, extent: usize, own: usize, ranks: usize) -> Self {
-        let mut here = [rows.needed(own), rows.owned(own)].concat();
+    /// Of the rows at some coordinates, ascending, which this rank needs. All ranks call it.
+    fn of(needed: &[u64], extent: usize, ranks: &dyn Communicator) -> Result<Self, CommunicationError> {
+        let (own, size) = (ranks.rank(), ranks.size());
+        let pairs = needed.iter().map(|&coordinate| (coordinate, own as u32)).collect();
+        let known = homes::told(extent, pairs, ranks)?;
+        let mut answers = vec![Vec::new(); size];
+        let mut without_entries: Vec<u64> = Vec::new();
+        let mut next = homes::of_rank(extent, size, own);
+        for (coordinate, users, owner) in known.groups() {
+            users.iter().for_each(|&user| answers[user as usize].extend(owner.to_le_bytes()));
+            without_entries.extend(next.start..coordinate);
+            next.start = coordinate + 1;
+        }
+        without_entries.extend(next);
+        // Homes are in the order of coordinates, as their answers are.
+        let answers = ranks.exchange(answers)?.concat();
+        let owners = answers.chunks_exact(4).map(|owner| u32::from_le_bytes(owner.try_into().expect("four bytes")));
+        // What has no entries belongs to its home.
+        let mut here: Vec<(u64, usize)> = needed.iter().copied().zip(owners.map(|owner| owner as usize)).collect();
+        here.extend(without_entries.into_iter().map(|coordinate| (coordinate, own)));
         here.sort_unstable();
-        here.dedup();
-        let (mut elsewhere, mut of_others) = (vec![Vec::new(); ranks], vec![Vec::new(); ranks]);
+        let mut elsewhere = vec![Vec::new(); size];
         let mut of_own = Vec::new();
-        for (number, &coordinate) in here.iter().enumerate() {
-            match rows.owner(coordinate) as usize {
-                owner if owner == own => {
-                    of_own.push(number);
-                    rows.others(coordinate).for_each(|user| of_others[user as usize].push(number));
-                }
-                owner => elsewhere[owner].push(number),
+        let mut messages = vec![Vec::new(); size];
+        for (number, &(coordinate, owner)) in here.iter().enumerate() {
+            if owner == own {
+                of_own.push(number);
+            } else {
+                elsewhere[owner].push(number);
+                messages[owner].extend(coordinate.to_le_bytes());
             }
         }
-        let owned = (0..ranks).map(|rank| rows.owned(rank)).collect();
-        Self { extent, here, elsewhere, of_others, own: of_own, owned }
+        let here: Vec<u64> = here.into_iter().map(|(coordinate, _)| coordinate).collect();
+        let number = |bytes: &[u8]| {
+            let coordinate = u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
+            here.binary_search(&coordinate).expect("an owner has its rows")
+        };
+        let said = ranks.exchange(messages)?;
+        let of_others = said.iter().map(|message| message.chunks_exact(8).map(number).collect()).collect();
+        Ok(Self { extent, here, elsewhere, of_others, own: of_own })
     }
 }
 
@@ -268,6 +298,17 @@ mod tests {
         Coordinates { shape: vec![4, 3, 5], shape_is_stated: true, indices, values }
     }
 
+    /// Those that a rank has before they are shared out.
+    fn part(all: &Coordinates<f64>, own: &ThreadRank) -> Coordinates<f64> {
+        let chosen: Vec<usize> = (0..all.values.len()).filter(|entry| entry % own.size() == own.rank()).collect();
+        Coordinates {
+            shape: all.shape.clone(),
+            shape_is_stated: true,
+            indices: all.indices.iter().map(|column| column.chosen(&chosen)).collect(),
+            values: chosen.iter().map(|&entry| all.values[entry]).collect(),
+        }
+    }
+
     fn index(entries: &Coordinates<f64>, entry: usize, mode: usize) -> usize {
         entries.indices[mode].at(entry) as usize
     }
@@ -278,7 +319,7 @@ mod tests {
         let all = entries();
         for ranks in [1, 2, 3, 4, 7, 64] {
             let body = |own: &ThreadRank| {
-                let (factors, here) = Factors::new(&all, 8, own);
+                let (factors, here) = Factors::new(part(&all, own), 8, own)?;
                 for mode in 0..3 {
                     let mut sums = vec![0.0; here.shape[mode]];
                     for (entry, value) in here.values.iter().enumerate() {
@@ -293,7 +334,8 @@ mod tests {
                     assert_eq!((shape, &whole), ([all.shape[mode], 1], &expected), "{ranks} ranks, mode {mode}");
                     // A row is the same wherever it is, and owned once.
                     let rows = factors.modes[mode].here.len();
-                    assert_eq!(factors.of_all(mode, &whole, 1)[..rows], sums[..rows]);
+                    let of_whole: Vec<f64> = factors.rows(mode).iter().map(|&row| whole[row as usize]).collect();
+                    assert_eq!(of_whole, sums[..rows]);
                     let owned = factors.sums(&[factors.owned(mode, &sums, 1).len() as f64])?;
                     assert_eq!(owned, [all.shape[mode] as f64]);
                 }

@@ -122,14 +122,17 @@ impl Listed {
 
     /// As entries of their type.
     pub(super) fn entries(self) -> Entries {
+        with_element!(self.element, |T| self.coordinates::<T>().into())
+    }
+
+    /// The same where the type is known.
+    pub(super) fn coordinates<T: Element + bytemuck::CheckedBitPattern>(self) -> Coordinates<T> {
         let columns = self.indices.into_iter().zip(&self.shape).map(|(column, &extent)| match u32::try_from(extent) {
             Ok(_) => Indices::U32(column.into_iter().map(|index| index as u32).collect()),
             Err(_) => Indices::U64(column),
         });
-        let (indices, shape) = (columns.collect(), self.shape.clone());
-        with_element!(self.element, |T| {
-            Coordinates { shape, shape_is_stated: true, indices, values: from_bytes::<T>(&self.values) }.into()
-        })
+        let (indices, values) = (columns.collect(), from_bytes::<T>(&self.values));
+        Coordinates { shape: self.shape, shape_is_stated: true, indices, values }
     }
 }
 

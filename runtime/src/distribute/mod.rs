@@ -39,6 +39,8 @@ mod communicator;
 mod dense_rows;
 #[cfg(feature = "decompose")]
 mod factors;
+#[cfg(feature = "decompose")]
+mod homes;
 mod listed;
 #[cfg(feature = "mpi")]
 mod mpi;
@@ -61,11 +63,13 @@ pub(crate) use factors::{Factors, numbers, reduced};
 pub use mpi::MpiRank;
 pub use parts::{PARTS, TooFewParts, in_parts, parts_for};
 pub use placement::Placement;
-#[cfg(feature = "decompose")]
-pub(crate) use placement::ranges;
 pub use plan::{Counts, Machine, Plan, Summary};
 pub use problem::Problem;
+#[cfg(feature = "decompose")]
+pub(crate) use redistribute::in_slices;
 pub use run::Part;
+#[cfg(feature = "decompose")]
+pub(crate) use shared_file::PartError;
 pub use shared_file::SharedFile;
 pub use spc_compiler::schedule::Renumbered;
 pub use threads::{ThreadRank, on_threads};

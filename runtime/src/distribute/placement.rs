@@ -88,6 +88,14 @@ impl Placement {
         all
     }
 
+    /// The same where no rank has all entries.
+    #[cfg(feature = "decompose")]
+    pub(super) fn of_parts(tensor: &str, shape: &[usize], ranks: usize) -> Vec<Self> {
+        let mut all = Self::of_entries(tensor, shape, ranks);
+        all.retain(|placement| !matches!(placement, Placement::Bisection { .. }));
+        all
+    }
+
     /// The rank of each entry; `is_cut` says of which modes a rank has only the coordinates of its entries.
     pub(super) fn ranks_of(&self, entries: &Listed, is_cut: &[bool], ranks: usize) -> Vec<u32> {
         match self {

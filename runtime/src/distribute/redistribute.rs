@@ -3,6 +3,8 @@
 use super::communicator::{CommunicationError, Communicator};
 use super::listed::Listed;
 use super::placement::{cells, cut, part_of_each};
+#[cfg(feature = "decompose")]
+use crate::tensor::Coordinates;
 use crate::tensor::{Indices, PackError, StoredOrder};
 use spc_compiler::format::Format;
 
@@ -54,7 +56,17 @@ pub(super) fn in_stored_order(
 
 /// Shares entries out by the cells of a grid, whose parts of a mode have about equal numbers of entries.
 pub(super) fn in_grid(own: Listed, parts: &[usize], ranks: &dyn Communicator) -> Result<Listed, CommunicationError> {
-    let cells = cells(&own, parts, |coordinates, weights, parts| {
+    let cells = cells_of_own(&own, parts, ranks)?;
+    moved(own, &cells, ranks)
+}
+
+/// The cell of each entry of this rank, in a grid whose parts of a mode have about equal numbers of the entries of all ranks.
+pub(super) fn cells_of_own(
+    own: &Listed,
+    parts: &[usize],
+    ranks: &dyn Communicator,
+) -> Result<Vec<u32>, CommunicationError> {
+    cells(own, parts, |coordinates, weights, parts| {
         let pairs = coordinates.iter().zip(weights).flat_map(|(coordinate, weight)| [*coordinate, u64::from(*weight)]);
         let message: Vec<u8> = pairs.flat_map(u64::to_le_bytes).collect();
         let mut all: Vec<(u64, u64)> = Vec::new();
@@ -71,11 +83,27 @@ pub(super) fn in_grid(own: Listed, parts: &[usize], ranks: &dyn Communicator) ->
             .unzip();
         let part = part_of_each(&weights, parts);
         let of_own = |coordinate| part[all.binary_search(coordinate).expect("each rank has said which it has")];
-        Ok::<_, CommunicationError>(coordinates.iter().map(of_own).collect())
-    })?;
+        Ok(coordinates.iter().map(of_own).collect())
+    })
+}
+
+/// Sends each entry to a rank; gives those that all have sent to this one.
+pub(super) fn moved(own: Listed, rank_of: &[u32], ranks: &dyn Communicator) -> Result<Listed, CommunicationError> {
     let mut messages = vec![Vec::new(); ranks.size()];
-    cells.iter().enumerate().for_each(|(entry, &cell)| own.write(entry, &mut messages[cell as usize]));
+    rank_of.iter().enumerate().for_each(|(entry, &rank)| own.write(entry, &mut messages[rank as usize]));
     exchanged(own, messages, ranks)
+}
+
+/// Shares entries out by slices of a mode: ranges of them, of about equal numbers of entries.
+#[cfg(feature = "decompose")]
+pub(crate) fn in_slices(
+    own: &Coordinates<f64>,
+    mode: usize,
+    ranks: &dyn Communicator,
+) -> Result<Coordinates<f64>, CommunicationError> {
+    let mut parts = vec![1; own.shape.len()];
+    parts[mode] = ranks.size();
+    Ok(in_grid(Listed::of_coordinates(own), &parts, ranks)?.coordinates())
 }
 
 /// The entries that all ranks have for this one, in the order of ranks.

@@ -77,6 +77,17 @@ impl Rows {
         counted.filter(|(_, bounds)| bounds[1] - bounds[0] > 1).map(|(coordinate, _)| *coordinate)
     }
 
+    /// The coordinates that some rank needs, ascending, each with those that do and the one that owns it.
+    #[cfg(feature = "decompose")]
+    pub(super) fn groups(&self) -> impl Iterator<Item = (u64, &[u32], u32)> {
+        let (coordinates, begin, users, owners): (&[u64], &[usize], &[u32], &[u32]) = match self {
+            Rows::Ranges(_) => (&[], &[], &[], &[]),
+            Rows::Shared(shared) => (&shared.coordinates, &shared.begin, &shared.users, &shared.owners),
+        };
+        let groups = coordinates.iter().zip(begin.windows(2)).zip(owners);
+        groups.map(|((&coordinate, bounds), &owner)| (coordinate, &users[bounds[0]..bounds[1]], owner))
+    }
+
     pub(super) fn is_needed(&self, coordinate: u64, rank: u32) -> bool {
         match self {
             Rows::Ranges(_) => self.owner(coordinate) == rank,

@@ -5,7 +5,7 @@
 //! are needed.
 
 use super::DistributeError;
-use super::communicator::Communicator;
+use super::communicator::{CommunicationError, Communicator};
 use super::listed::Listed;
 use super::placement::Placement;
 use super::plan::{Plan, check_grid};
@@ -13,6 +13,11 @@ use super::problem::Problem;
 use super::redistribute::{in_grid, in_stored_order};
 use crate::execute::{Entries, Error, Operand, ProgramError, ProgramOptions};
 use crate::io::{Found, ReadError, ReadErrorKind, StoredTensor, Sum, TextParts};
+#[cfg(feature = "decompose")]
+use crate::tensor::Duplicates;
+use crate::tensor::{AnyTensor, PackError};
+#[cfg(feature = "decompose")]
+use spc_compiler::format::Format;
 use spc_compiler::ir::Literal;
 use spc_compiler::notation::{Kernel, Tensor};
 
@@ -37,12 +42,100 @@ impl From<TextParts> for SharedFile {
     }
 }
 
+/// What a rank has read of a file.
+enum Read {
+    /// A part of a `.spct` file, as it is stored.
+    Stored(AnyTensor),
+    /// Some lines of a text, which have nothing to do with where their entries are.
+    Lines { own: Listed, is_stated: bool, fill: Option<Literal> },
+}
+
+/// Why a rank has no part of a file.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PartError {
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error(transparent)]
+    Pack(#[from] PackError),
+    #[error(transparent)]
+    Communication(#[from] CommunicationError),
+}
+
+impl PartError {
+    /// For an input of a kernel.
+    fn of(self, tensor: &str) -> DistributeError {
+        match self {
+            PartError::Read(source) => ProgramError::from(Error::Read { tensor: tensor.to_owned(), source }).into(),
+            PartError::Pack(source) => DistributeError::pack(tensor, source),
+            PartError::Communication(error) => error.into(),
+        }
+    }
+}
+
 impl SharedFile {
     /// Whether entries are so placed where each rank knows its part of them alone: in equal numbers in the order in which they are stored,
     /// or in a grid.
     pub fn takes(placement: &Placement) -> bool {
         matches!(placement, Placement::Shares { .. } | Placement::Grid { .. })
     }
+
+    /// The file, where its format does not come in parts: each rank reads all of it.
+    pub(crate) fn whole(&self) -> Option<&StoredTensor> {
+        let SharedFile::Stored(stored) = self else { return None };
+        let parts = stored.parts(1, None);
+        parts.is_err_and(|error| error.kind() == ReadErrorKind::NotSupported).then_some(stored)
+    }
+
+    /// This rank's part. All ranks call it.
+    fn read(&self, ranks: &dyn Communicator) -> Result<Read, PartError> {
+        match self {
+            SharedFile::Stored(stored) => of_stored(stored, ranks).map(Read::Stored),
+            SharedFile::Text(text) => of_text(text, ranks),
+        }
+    }
+
+    /// This rank's entries as a tensor of all extents, and whether the file states these: about as many as those of any other, in the order in
+    /// which they are stored, and of a text in that of their coordinates. What comes several times is summed. All ranks call it.
+    #[cfg(feature = "decompose")]
+    pub(crate) fn tensor(&self, ranks: &dyn Communicator) -> Result<(AnyTensor, bool), PartError> {
+        match self.read(ranks)? {
+            Read::Stored(tensor) => Ok((tensor, true)),
+            Read::Lines { own, is_stated, fill } => {
+                let format = Format::coo(own.shape.len());
+                let fill = fill.unwrap_or_else(|| own.element.zero());
+                let sorted = in_stored_order(own, &format, ranks)??;
+                Ok((sorted.entries().pack(&format, Duplicates::Sum, fill)?, is_stated))
+            }
+        }
+    }
+}
+
+/// This rank's part of a `.spct` file.
+fn of_stored(stored: &StoredTensor, ranks: &dyn Communicator) -> Result<AnyTensor, PartError> {
+    let parts = stored.parts(ranks.size(), None)?;
+    let rank = ranks.rank();
+    let own = if rank < parts.len() { parts.read(rank)? } else { stored.without_entries()? };
+    // One rank checks what all have read.
+    let sums = if rank < parts.len() { parts.sums(rank) } else { Vec::new() };
+    let message = sums.iter().flat_map(|sum| [u64::from(sum.checksum), sum.bytes]).flat_map(u64::to_le_bytes);
+    if let Some(all) = ranks.gather(message.collect())? {
+        for (number, message) in all.iter().enumerate().take(parts.len()) {
+            let numbers: Vec<u64> = numbers(message).collect();
+            let sum = |pair: &[u64]| Sum { checksum: pair[0] as u32, bytes: pair[1] };
+            parts.take_sums(number, numbers.chunks_exact(2).map(sum).collect());
+        }
+        parts.check()?;
+    }
+    Ok(own)
+}
+
+/// This rank's lines of a text.
+fn of_text(text: &TextParts, ranks: &dyn Communicator) -> Result<Read, PartError> {
+    let part = text.part(ranks.rank(), ranks.size())?;
+    let said = ranks.gather_all(&message(&part.found))?;
+    let found: Vec<Found> = said.iter().map(|message| of_message(message)).collect();
+    let (shape, is_stated) = text.joined(&found)?;
+    Ok(Read::Lines { own: Listed::of_columns(shape, &part.indices, &part.values), is_stated, fill: text.fill() })
 }
 
 impl Problem {
@@ -75,93 +168,53 @@ impl Problem {
             });
         };
         inputs.retain(|(name, _)| name != tensor);
-        if let SharedFile::Stored(stored) = file
-            && let Err(error) = stored.parts(1, None)
-            && error.kind() == ReadErrorKind::NotSupported
-        {
-            // Each rank reads all of it.
+        if let Some(stored) = file.whole() {
             inputs.push((tensor.clone(), stored.clone().into()));
             let problem = Self::new(kernel, inputs, dimensions, options)?;
             let plan = problem.plan(placement, ranks.size())?;
             return Ok((problem, plan));
         }
-        let of_file = OfFile { tensor, placement, declared: &kernel.tensors[place], ranks };
-        let own = match file {
-            SharedFile::Stored(stored) => of_file.stored(stored)?,
-            SharedFile::Text(text) => of_file.text(text)?,
-        };
-        inputs.push((tensor.clone(), own));
+        check_grid(placement, kernel.tensors[place].format.order, ranks.size())?;
+        let of_file = OfFile { placement, declared: &kernel.tensors[place], ranks };
+        let read = file.read(ranks).and_then(|read| of_file.operand(read)).map_err(|error| error.of(tensor))?;
+        inputs.push((tensor.clone(), read));
         let problem = Self::new(kernel, inputs, dimensions, options)?;
         let plan = Plan::of_parts(&problem, tensor, placement, ranks)?;
         Ok((problem, plan))
     }
 }
 
-/// A file, and what becomes of its entries.
+/// What becomes of the entries of a file.
 struct OfFile<'a> {
-    tensor: &'a str,
     placement: &'a Placement,
     declared: &'a Tensor,
     ranks: &'a dyn Communicator,
 }
 
 impl OfFile<'_> {
-    fn unread(&self) -> impl Fn(ReadError) -> DistributeError + '_ {
-        |source| ProgramError::from(Error::Read { tensor: self.tensor.to_owned(), source }).into()
-    }
-
-    /// This rank's part of a `.spct` file.
-    fn stored(&self, stored: &StoredTensor) -> Result<Operand, DistributeError> {
-        let Self { tensor, ranks, .. } = *self;
-        let parts = stored.parts(ranks.size(), None).map_err(self.unread())?;
-        let rank = ranks.rank();
-        let own = match rank < parts.len() {
-            true => parts.read(rank).map_err(self.unread())?,
-            false => stored.without_entries().map_err(|source| DistributeError::pack(tensor, source))?,
-        };
-        // One rank checks what all have read.
-        let sums = if rank < parts.len() { parts.sums(rank) } else { Vec::new() };
-        let message = sums.iter().flat_map(|sum| [u64::from(sum.checksum), sum.bytes]).flat_map(u64::to_le_bytes);
-        if let Some(all) = ranks.gather(message.collect())? {
-            for (number, message) in all.iter().enumerate().take(parts.len()) {
-                let numbers: Vec<u64> = numbers(message).collect();
-                let sum = |pair: &[u64]| Sum { checksum: pair[0] as u32, bytes: pair[1] };
-                parts.take_sums(number, numbers.chunks_exact(2).map(sum).collect());
+    /// This rank's entries where the placement has them.
+    fn operand(&self, read: Read) -> Result<Operand, PartError> {
+        match read {
+            Read::Stored(own) if matches!(self.placement, Placement::Shares { .. }) => Ok(own.into()),
+            Read::Stored(own) => {
+                // A file that says no fill value has the declared one, and its entries are those that a conversion takes.
+                let own = if own.fill().is_zero() { own.with_fill(self.declared.fill) } else { own };
+                let (indices, values) = own.converted_entries(&self.declared.format).map_err(PackError::from)?;
+                let placed = self.placed(Listed::of_columns(own.shape().to_vec(), &indices, &values))?;
+                Ok(Operand::Filled(placed.entries(), own.fill()))
             }
-            parts.check().map_err(self.unread())?;
+            Read::Lines { own, is_stated, fill } => {
+                let entries = self.placed(own)?.entries();
+                let entries = if is_stated { entries } else { entries.with_least_shape() };
+                Ok(with_fill(entries, fill))
+            }
         }
-        if let Placement::Shares { .. } = self.placement {
-            return Ok(own.into());
-        }
-        // A file that says no fill value has the declared one, and its entries are those that a conversion takes.
-        let own = if own.fill().is_zero() { own.with_fill(self.declared.fill) } else { own };
-        let entries = own.converted_entries(&self.declared.format);
-        let (indices, values) = entries.map_err(|source| DistributeError::pack(tensor, source.into()))?;
-        let placed = self.placed(Listed::of_columns(own.shape().to_vec(), &indices, &values))?;
-        Ok(Operand::Filled(placed.entries(), own.fill()))
     }
 
-    /// This rank's entries of a text.
-    fn text(&self, text: &TextParts) -> Result<Operand, DistributeError> {
-        let part = text.part(self.ranks.rank(), self.ranks.size()).map_err(self.unread())?;
-        let said = self.ranks.gather_all(&message(&part.found))?;
-        let found: Vec<Found> = said.iter().map(|message| of_message(message)).collect();
-        let (shape, is_stated) = text.joined(&found).map_err(self.unread())?;
-        let own = Listed::of_columns(shape, &part.indices, &part.values);
-        let entries = self.placed(own)?.entries();
-        let entries = if is_stated { entries } else { entries.with_least_shape() };
-        Ok(with_fill(entries, text.fill()))
-    }
-
-    /// Entries where the placement has them.
-    fn placed(&self, own: Listed) -> Result<Listed, DistributeError> {
+    fn placed(&self, own: Listed) -> Result<Listed, PartError> {
         match self.placement {
-            Placement::Grid { parts, .. } => {
-                check_grid(self.placement, own.shape.len(), self.ranks.size())?;
-                Ok(in_grid(own, parts, self.ranks)?)
-            }
-            _ => in_stored_order(own, &self.declared.format, self.ranks)?
-                .map_err(|error| DistributeError::pack(self.tensor, error)),
+            Placement::Grid { parts, .. } => Ok(in_grid(own, parts, self.ranks)?),
+            _ => Ok(in_stored_order(own, &self.declared.format, self.ranks)??),
         }
     }
 }

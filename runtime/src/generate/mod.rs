@@ -135,11 +135,15 @@ fn drawn_modes(shape: &[usize]) -> (Vec<bool>, u64) {
 /// # Errors
 /// When there is not enough memory.
 pub fn random_dense(shape: &[usize], element: ElementType, seed: u64) -> Result<AnyTensor, InvalidTensor> {
-    let number = |place: u64| unit(mix(mix(seed).wrapping_add(place)));
     fill(shape, element, &|place| match element {
-        ElementType::Bool => number(place).round().into(),
-        _ => element_of(element, number(place)),
+        ElementType::Bool => random_number(seed, place).round().into(),
+        _ => element_of(element, random_number(seed, place)),
     })
+}
+
+/// The number in (0, 1] that [`random_dense`] makes an element of, by its place in memory.
+pub(crate) fn random_number(seed: u64, place: u64) -> f64 {
+    unit(mix(mix(seed).wrapping_add(place)))
 }
 
 /// The same entries as elements of a type, by the rules of [`random_dense`]; truth values are all true.

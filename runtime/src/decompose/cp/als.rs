@@ -4,11 +4,12 @@
 //! M G⁺ where G is singular (Kolda and Bader, Tensor Decompositions and Applications, 2009, figure 3.3).
 
 use super::CpOptions;
-use super::sweep::{Problem, Schedule, Sweep, fit, norm};
+use super::sweep::{Problem, Schedule, Sweep, fit, norm, square};
 use super::weighted;
+use crate::decompose::distributed::total;
 use crate::decompose::observe::together;
 use crate::decompose::start::Signs;
-use crate::decompose::{DecomposeError, Fitted, Iteration, KTensor, Observer, algebra};
+use crate::decompose::{DecomposeError, DistributedTensor, Fitted, Iteration, KTensor, Observer, algebra};
 use crate::distribute::Communicator;
 use crate::tensor::AnyTensor;
 use std::ops::ControlFlow;
@@ -26,9 +27,9 @@ pub struct AlsOptions {
     pub weights: Option<AnyTensor>,
 }
 
-/// The same on ranks, each of which has the tensor and updates the rows of factors at the coordinates of its share of the entries.
+/// The same on ranks, each of which has some entries and updates the rows of factors at their coordinates.
 pub(super) fn run_on(
-    x: &AnyTensor,
+    x: &DistributedTensor,
     own: &AlsOptions,
     options: &CpOptions,
     ranks: &dyn Communicator,
@@ -38,10 +39,9 @@ pub(super) fn run_on(
         let message = "least squares with weights run on one rank: leave out the weights, or the ranks";
         return Err(DecomposeError::Option(message.to_owned()));
     }
-    let problem = Problem::new(x, options)?;
-    let size = norm(&problem.entries.values)?;
-    let start = problem.start(x, Signs::Any)?;
-    let (sweep, schedule) = problem.begin_on(&start, ranks)?;
+    let problem = Problem::of_parts(x, options)?;
+    let size = norm(total(square(&problem.entries.values), ranks)?)?;
+    let (sweep, schedule) = problem.begin_on(x, ranks)?;
     together(ranks, observe, |observe| sweeps(sweep, schedule, size, own, observe))
 }
 
@@ -55,7 +55,7 @@ pub(super) fn run(
     if let Some(weights) = &own.weights {
         return weighted::run(problem, weights, own.normalise_by_max, observe);
     }
-    let size = norm(&problem.entries.values)?;
+    let size = norm(square(&problem.entries.values))?;
     let start = problem.start(x, Signs::Any)?;
     let (sweep, schedule) = problem.begin(x, &start, |_| Ok(()))?;
     sweeps(sweep, schedule, size, own, observe)

@@ -35,7 +35,7 @@ pub use gcp::{GcpOptions, Loss, Optimizer};
 pub use nonnegative::NonnegativeOptions;
 
 use super::entries::checked;
-use super::{DecomposeError, Engine, Fitted, Iteration, KTensor, Observer, Start};
+use super::{DecomposeError, DistributedTensor, Engine, Fitted, Iteration, KTensor, Observer, Start};
 use crate::distribute::Communicator;
 use crate::tensor::{AnyTensor, ElementType};
 use std::ops::ControlFlow;
@@ -100,7 +100,7 @@ pub fn cp(
     observe: Observer<'_, KTensor>,
 ) -> Result<Fitted<KTensor>, DecomposeError> {
     checked(x, 3, 8)?;
-    check(x, options)?;
+    check(x.shape(), options)?;
     match method {
         CpMethod::Als(own) => als::run(x, own, options, observe),
         CpMethod::Nonnegative(own) => nonnegative::run(x, own, options, observe),
@@ -139,13 +139,27 @@ pub fn cp_on(
     ranks: &dyn Communicator,
     observe: &mut dyn FnMut(&Iteration) -> ControlFlow<()>,
 ) -> Result<Fitted<KTensor>, DecomposeError> {
-    checked(x, 3, 8)?;
-    check(x, options)?;
+    cp_of(&DistributedTensor::of_tensor(x, ranks)?, method, options, ranks, observe)
+}
+
+/// The same of a tensor of which each rank has some entries, as [`DistributedTensor::of_file`] gives it: no rank has all of them, and each
+/// has the rows of factors at the coordinates of its own. Every rank gets the model.
+///
+/// # Errors
+/// As [`cp_on`].
+pub fn cp_of(
+    x: &DistributedTensor,
+    method: &AlsOptions,
+    options: &CpOptions,
+    ranks: &dyn Communicator,
+    observe: &mut dyn FnMut(&Iteration) -> ControlFlow<()>,
+) -> Result<Fitted<KTensor>, DecomposeError> {
+    check(x.shape(), options)?;
     als::run_on(x, method, options, ranks, observe)
 }
 
 /// Refuses options and extents that make no sense for any method.
-fn check(x: &AnyTensor, options: &CpOptions) -> Result<(), DecomposeError> {
+fn check(shape: &[usize], options: &CpOptions) -> Result<(), DecomposeError> {
     let refuse = |message: String| Err(DecomposeError::Option(message));
     if options.rank == 0 {
         return refuse("the rank is 0: a model has at least one component".to_owned());
@@ -153,7 +167,7 @@ fn check(x: &AnyTensor, options: &CpOptions) -> Result<(), DecomposeError> {
     if options.tolerance.is_nan() || options.tolerance < 0.0 {
         return refuse(format!("the tolerance is {}, and has to be 0 or more", options.tolerance));
     }
-    if let Some(mode) = x.shape().iter().position(|&extent| extent == 0) {
+    if let Some(mode) = shape.iter().position(|&extent| extent == 0) {
         return refuse(format!("mode {} of the tensor has extent 0: there is nothing to decompose", mode + 1));
     }
     Ok(())

@@ -342,12 +342,16 @@ impl<'t, T: Element> Table<'t, T> {
 /// The entries of a tensor that was checked, without zeros. They have to be finite as `element` too.
 pub(super) fn entries_of(x: &AnyTensor, element: ElementType) -> Result<Coordinates<f64>, DecomposeError> {
     let entries = entries(x)?;
-    if element == ElementType::F32
-        && let Some(value) = entries.values.iter().find(|value| !(**value as f32).is_finite())
-    {
-        return Err(DecomposeError::Option(format!("{value} is no value of f32: choose factors of f64")));
-    }
+    fit(&entries, element)?;
     Ok(entries)
+}
+
+/// Refuses entries that are not finite as `element`.
+pub(super) fn fit(entries: &Coordinates<f64>, element: ElementType) -> Result<(), DecomposeError> {
+    match entries.values.iter().find(|value| element == ElementType::F32 && !(**value as f32).is_finite()) {
+        Some(value) => Err(DecomposeError::Option(format!("{value} is no value of f32: choose factors of f64"))),
+        None => Ok(()),
+    }
 }
 
 /// Entries as a tree whose levels are these modes, the outermost first, as modes 1, 2, …

@@ -6,7 +6,7 @@
 
 use super::CpOptions;
 use super::batch::Batch;
-use super::sweep::{Problem, Sweep, fit, norm};
+use super::sweep::{Problem, Sweep, fit, norm, square};
 use crate::decompose::elements::{dense, set};
 use crate::decompose::start::Signs;
 use crate::decompose::{DecomposeError, Fitted, KTensor, Observer};
@@ -27,7 +27,7 @@ pub(super) fn run(
     observe: Observer<'_, KTensor>,
 ) -> Result<Fitted<KTensor>, DecomposeError> {
     let problem = Problem::new(x, options)?;
-    let size = norm(&problem.entries.values)?;
+    let size = norm(square(&problem.entries.values))?;
     let start = problem.start(x, Signs::NotNegative)?;
     let mut columns = None;
     let (rank, element) = (options.rank, problem.element);

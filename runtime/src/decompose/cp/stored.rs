@@ -38,7 +38,7 @@ impl Stored {
 
     /// The same in a format.
     pub(super) fn in_format(x: &AnyTensor, format: &Format, options: &CpOptions) -> Result<Self, DecomposeError> {
-        let tensor = of_element(x, kernel_element(x, options.element)?)?.convert(format)?;
+        let tensor = of_element(x, kernel_element(x.element(), options.element)?)?.convert(format)?;
         let mut modes = format.mentioned_modes();
         modes.extend((0..x.order()).filter(|mode| !format.mentioned_modes().contains(mode)));
         Ok(Self { tensor, modes, rank: options.rank })

@@ -8,8 +8,8 @@ use super::mttkrp::{Mttkrp, Setting, entries_of};
 use super::solve::Solve;
 use crate::decompose::elements::{dense, kernel_element, numbers, set, zeros};
 use crate::decompose::engine::Clock;
-use crate::decompose::start::{Signs, factors};
-use crate::decompose::{DecomposeError, Factor, Fitted, KTensor, Model as _, Norm, Observer};
+use crate::decompose::start::{Signs, factors, rows_of_factors};
+use crate::decompose::{DecomposeError, DistributedTensor, Factor, Fitted, KTensor, Model as _, Norm, Observer};
 use crate::distribute::{Communicator, Factors};
 use crate::tensor::{AnyTensor, Coordinates, Duplicates, ElementType, pack};
 use spc_compiler::format::Format;
@@ -30,9 +30,17 @@ pub(super) struct Problem<'o> {
 impl<'o> Problem<'o> {
     pub(super) fn new(x: &AnyTensor, options: &'o CpOptions) -> Result<Self, DecomposeError> {
         let began = Instant::now();
-        let element = kernel_element(x, options.element)?;
+        let element = kernel_element(x.element(), options.element)?;
         let entries = entries_of(x, element)?;
         Ok(Self { options, shape: x.shape().to_vec(), element, entries, began })
+    }
+
+    /// With the entries of one of many ranks.
+    pub(super) fn of_parts(x: &DistributedTensor, options: &'o CpOptions) -> Result<Self, DecomposeError> {
+        let began = Instant::now();
+        let element = kernel_element(x.element(), options.element)?;
+        super::mttkrp::fit(&x.entries, element)?;
+        Ok(Self { options, shape: x.shape().to_vec(), element, entries: x.entries.clone(), began })
     }
 
     /// What MTTKRPs of this tensor take.
@@ -44,35 +52,23 @@ impl<'o> Problem<'o> {
     /// The factors to start from, weights in the last one.
     pub(super) fn start(&self, x: &AnyTensor, signs: Signs) -> Result<Vec<Factor>, DecomposeError> {
         let CpOptions { rank, start, engine, .. } = self.options;
-        let (weights, mut factors) = factors(x, *rank, start, signs, engine)?.into_parts();
-        if let Some(last) = factors.last_mut() {
-            for row in last.values_mut().chunks_exact_mut(*rank) {
-                row.iter_mut().zip(&weights).for_each(|(value, weight)| *value *= weight);
-            }
-            if last.values().iter().any(|value| !value.is_finite()) {
-                let message = "the last factor to start from, times the weights, has a value that is not finite";
-                return Err(DecomposeError::Start(message.to_owned()));
-            }
-        }
-        Ok(factors)
+        weighted(factors(x, *rank, start, signs, engine)?.into_parts())
     }
 
     /// The same where ranks share out the entries: each begins with its own, and its rows of the start.
     pub(super) fn begin_on<'r>(
-        mut self,
-        start: &[Factor],
+        self,
+        x: &DistributedTensor,
         ranks: &'r dyn Communicator,
     ) -> Result<(Sweep<'r>, Schedule<'o>), DecomposeError> {
-        let (rank, element) = (self.options.rank, self.element);
-        let (factors, here) = Factors::new(&self.entries, rank * element.bytes(), ranks);
-        let rows = |(mode, factor): (usize, &Factor)| {
-            let rows = factors.of_all(mode, factor.values(), rank);
-            Factor::from_vec([here.shape[mode], rank], rows).expect("a value for each element")
-        };
-        let start: Vec<Factor> = start.iter().enumerate().map(rows).collect();
-        let x = pack(here.clone(), &Format::coo(here.shape.len()), Duplicates::Sum)?;
-        (self.shape, self.entries) = (here.shape.clone(), here);
-        let (mut sweep, mut schedule) = self.begin(&x, &start, |_| Ok(()))?;
+        let Self { options, element, entries, began, .. } = self;
+        let CpOptions { rank, start, engine, .. } = options;
+        let (factors, here) = Factors::new(entries, rank * element.bytes(), ranks)?;
+        let rows: Vec<&[u64]> = (0..here.shape.len()).map(|mode| factors.rows(mode)).collect();
+        let start = weighted(rows_of_factors(x, &rows, *rank, start, engine, ranks)?)?;
+        let own = pack(here.clone(), &Format::coo(here.shape.len()), Duplicates::Sum)?;
+        let problem = Self { options, shape: here.shape.clone(), element, entries: here, began };
+        let (mut sweep, mut schedule) = problem.begin(&own, &start, |_| Ok(()))?;
         schedule.prepared.notes.insert(0, factors.note());
         sweep.ranks = Some(factors);
         for mode in 0..=sweep.last() {
@@ -111,6 +107,20 @@ impl<'o> Problem<'o> {
         let prepare_time = began.elapsed().saturating_sub(compile_time);
         Ok((sweep, Schedule { options, prepared: Prepared { compile_time, prepare_time, notes } }))
     }
+}
+
+/// Factors with the weights of a start in the last one.
+fn weighted((weights, mut factors): (Vec<f64>, Vec<Factor>)) -> Result<Vec<Factor>, DecomposeError> {
+    if let Some(last) = factors.last_mut() {
+        for row in last.values_mut().chunks_exact_mut(weights.len()) {
+            row.iter_mut().zip(&weights).for_each(|(value, weight)| *value *= weight);
+        }
+        if last.values().iter().any(|value| !value.is_finite()) {
+            let message = "the last factor to start from, times the weights, has a value that is not finite";
+            return Err(DecomposeError::Start(message.to_owned()));
+        }
+    }
+    Ok(factors)
 }
 
 /// Factors, and what is made of them.
@@ -264,9 +274,13 @@ pub(super) fn fit(norm: f64, square: f64, inner: f64) -> f64 {
     }
 }
 
-/// The 2-norm of numbers.
-pub(super) fn norm(numbers: &[f64]) -> Result<f64, DecomposeError> {
-    let square: f64 = numbers.iter().map(|number| number * number).sum();
+/// The square of the 2-norm of numbers.
+pub(super) fn square(numbers: &[f64]) -> f64 {
+    numbers.iter().map(|number| number * number).sum()
+}
+
+/// The 2-norm of all entries, of its square.
+pub(super) fn norm(square: f64) -> Result<f64, DecomposeError> {
     match square.is_finite() {
         true => Ok(square.sqrt()),
         false => Err(DecomposeError::Algebra("the sum of the squares of all entries is not finite")),

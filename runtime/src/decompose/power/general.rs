@@ -42,7 +42,7 @@ impl<'a> General<'a> {
         let more = components > 1;
         kernels.compile([first.clone()].into_iter().chain(more.then(|| deflating.clone())))?;
         let singular = |mode: usize| {
-            singular_vectors(problem.entries, mode, components, element, options.seed, (&mut *kernels, clock))
+            singular_vectors(problem.entries, mode, components, element, options.seed, None, (&mut *kernels, clock))
         };
         let singular = (0..order).map(singular).collect::<Result<_, DecomposeError>>()?;
         let matrix = |columns: usize| {

@@ -107,7 +107,7 @@ pub fn power(
     let begin = Instant::now();
     checked(x, 2, 8)?;
     check_options(x, options)?;
-    let element = kernel_element(x, options.element)?;
+    let element = kernel_element(x.element(), options.element)?;
     let entries = scaled(x)?;
     if options.symmetric {
         symmetric::check(&entries, x.element())?;

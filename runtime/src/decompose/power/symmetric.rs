@@ -102,7 +102,8 @@ impl<'a> Symmetric<'a> {
         ];
         let more = components > 1;
         kernels.compile(sources[..if more { 3 } else { 2 }].iter().cloned())?;
-        let singular = singular_vectors(problem.entries, 0, components, element, options.seed, (&mut *kernels, clock))?;
+        let singular =
+            singular_vectors(problem.entries, 0, components, element, options.seed, None, (&mut *kernels, clock))?;
         let matrix = |columns: usize| AnyTensor::zeros(vec![extent, columns], Format::dense(2), element);
         let row = |columns: usize| AnyTensor::zeros(vec![columns], Format::dense(1), element);
         let signs: Vec<f64> = (0..starts).map(|start| if both && start % 2 == 1 { -1.0 } else { 1.0 }).collect();

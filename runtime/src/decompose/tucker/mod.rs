@@ -12,9 +12,9 @@ mod tree;
 
 pub(super) use run::singular_vectors;
 
-use super::entries::checked;
+use super::entries::{checked, scaled};
 use super::observe::together;
-use super::{DecomposeError, Engine, Factor, Fitted, Iteration, Observer, TuckerTensor};
+use super::{DecomposeError, DistributedTensor, Engine, Factor, Fitted, Iteration, Observer, TuckerTensor};
 use crate::distribute::Communicator;
 use crate::tensor::{AnyTensor, ElementType};
 use std::ops::ControlFlow;
@@ -111,8 +111,9 @@ pub fn tucker(
     options: &TuckerOptions,
     observe: Observer<'_, TuckerTensor>,
 ) -> Result<Fitted<TuckerTensor>, DecomposeError> {
-    check(x, options)?;
-    run::run(x, method, options, None, observe)
+    checked(x, 3, 8)?;
+    check(x.shape(), options)?;
+    run::run((scaled(x)?, x.element()), method, options, None, observe)
 }
 
 /// The same on many ranks, all of which call it with the same tensor and options. For each mode, a rank has some slices of the tensor, about as
@@ -130,14 +131,28 @@ pub fn tucker_on(
     ranks: &dyn Communicator,
     observe: &mut dyn FnMut(&Iteration) -> ControlFlow<()>,
 ) -> Result<Fitted<TuckerTensor>, DecomposeError> {
-    check(x, options)?;
-    together(ranks, observe, |observe| run::run(x, method, options, Some(ranks), observe))
+    tucker_of(&DistributedTensor::of_tensor(x, ranks)?, method, options, ranks, observe)
 }
 
-/// Refuses what is no tensor to decompose, and options that make no sense.
-fn check(x: &AnyTensor, options: &TuckerOptions) -> Result<(), DecomposeError> {
-    checked(x, 3, 8)?;
-    check_ranks(x.shape(), &options.ranks)?;
+/// The same of a tensor of which each rank has some entries, as [`DistributedTensor::of_file`] gives it: no rank has all of them.
+///
+/// # Errors
+/// As [`tucker_on`].
+pub fn tucker_of(
+    x: &DistributedTensor,
+    method: TuckerMethod,
+    options: &TuckerOptions,
+    ranks: &dyn Communicator,
+    observe: &mut dyn FnMut(&Iteration) -> ControlFlow<()>,
+) -> Result<Fitted<TuckerTensor>, DecomposeError> {
+    check(x.shape(), options)?;
+    let entries = (x.scaled(ranks)?, x.element());
+    together(ranks, observe, |observe| run::run(entries, method, options, Some(ranks), observe))
+}
+
+/// Refuses options that make no sense.
+fn check(shape: &[usize], options: &TuckerOptions) -> Result<(), DecomposeError> {
+    check_ranks(shape, &options.ranks)?;
     if options.tolerance.is_nan() || options.tolerance < 0.0 {
         let message = format!("the tolerance is {}, and has to be 0 or more", options.tolerance);
         return Err(DecomposeError::Option(message));

@@ -2,31 +2,31 @@
 
 use super::super::elements::{dense, kernel_element, numbers, set};
 use super::super::engine::Clock;
-use super::super::entries::{Scaled, scaled};
+use super::super::entries::Scaled;
 use super::super::kernels::{Kernels, Source};
 use super::super::{Fitted, Iteration, Model, Observer, Step, Stopped, TuckerTensor, algebra};
 use super::subspace::{Form, Search, WHOLE, completed, sum};
 use super::tree::{Tree, rooted};
 use super::{DecomposeError, Factor, TuckerMethod, TuckerOptions};
-use crate::distribute::{Communicator, ranges};
+use crate::distribute::{Communicator, in_slices};
 use crate::tensor::{AnyTensor, Coordinates, ElementType, LevelArrays};
 use spc_compiler::format::{Format, LevelFormat};
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
-/// On one rank, or on one of many, each of which has the tensor.
+/// On one rank, which has all entries, or on one of many, which has some.
 pub(super) fn run(
-    x: &AnyTensor,
+    (entries, own): (Scaled, ElementType),
     method: TuckerMethod,
     options: &TuckerOptions,
     ranks: Option<&dyn Communicator>,
     observe: Observer<'_, TuckerTensor>,
 ) -> Result<Fitted<TuckerTensor>, DecomposeError> {
     let begin = Instant::now();
-    let element = kernel_element(x, options.element)?;
-    let starts =
-        options.start.as_deref().map(|start| orthonormal_start(start, x.shape(), &options.ranks)).transpose()?;
-    let entries = scaled(x)?;
-    let order = x.order();
+    let element = kernel_element(own, options.element)?;
+    let shape = &entries.entries.shape;
+    let starts = options.start.as_deref().map(|start| orthonormal_start(start, shape, &options.ranks)).transpose()?;
+    let order = shape.len();
     let method_run = Run {
         entries,
         element,
@@ -119,11 +119,7 @@ impl Run<'_> {
 
     /// The tensor as a tree; where there are other ranks, some slices of its root.
     fn tree(&self, modes: Vec<usize>) -> Result<Tree, DecomposeError> {
-        let entries = &self.entries.entries;
-        match self.others {
-            None => Tree::new(entries, modes, self.element),
-            Some(ranks) => Tree::new(&slices_of(entries, modes[0], ranks.rank(), ranks.size()), modes, self.element),
-        }
+        Tree::new(&*slices(&self.entries.entries, modes[0], self.others)?, modes, self.element)
     }
 
     /// The other modes by their extents, and this one last: its fibers are the leaves.
@@ -392,23 +388,19 @@ impl Run<'_> {
     }
 }
 
-/// The entries in this rank's share of the slices of a mode: ranges of them, of about equal numbers of entries.
-fn slices_of(entries: &Coordinates<f64>, mode: usize, rank: usize, ranks: usize) -> Coordinates<f64> {
-    let coordinates = &entries.indices[mode];
-    let mut weights = vec![0u32; entries.shape[mode]];
-    (0..entries.values.len()).for_each(|entry| weights[coordinates.at(entry) as usize] += 1);
-    let own = ranges(&weights, ranks).swap_remove(rank);
-    let chosen: Vec<usize> =
-        (0..entries.values.len()).filter(|&entry| own.contains(&(coordinates.at(entry) as usize))).collect();
-    Coordinates {
-        shape: entries.shape.clone(),
-        shape_is_stated: true,
-        indices: entries.indices.iter().map(|column| column.chosen(&chosen)).collect(),
-        values: chosen.iter().map(|&entry| entries.values[entry]).collect(),
-    }
+/// All entries, or where there are other ranks, those in this one's share of the slices of a mode.
+fn slices<'e>(
+    entries: &'e Coordinates<f64>,
+    mode: usize,
+    ranks: Option<&dyn Communicator>,
+) -> Result<Cow<'e, Coordinates<f64>>, DecomposeError> {
+    Ok(match ranks {
+        None => Cow::Borrowed(entries),
+        Some(ranks) => Cow::Owned(in_slices(entries, mode, ranks)?),
+    })
 }
 
-/// The leading left singular vectors of the unfolding of a tensor along a mode: a matrix of its extent × `count`, or as many as there are,
+/// The leading left singular vectors of the unfolding of a tensor along a mode, of which there may be entries on other ranks: a matrix of its extent × `count`, or as many as there are,
 /// row after row.
 pub(in super::super) fn singular_vectors(
     entries: &Scaled,
@@ -416,12 +408,13 @@ pub(in super::super) fn singular_vectors(
     count: usize,
     element: ElementType,
     seed: u64,
+    ranks: Option<&dyn Communicator>,
     (kernels, clock): (&mut Kernels<'_>, &Clock),
 ) -> Result<Vec<f64>, DecomposeError> {
     let mut modes = rooted(&entries.entries.shape, mode);
     modes.rotate_left(1);
-    let tree = Tree::new(&entries.entries, modes, element)?;
-    Search { kernels, clock, seed, whole: WHOLE, ranks: None }.leading(tree.fibers(), Form::Fibers, count, None)
+    let tree = Tree::new(&*slices(&entries.entries, modes[0], ranks)?, modes, element)?;
+    Search { kernels, clock, seed, whole: WHOLE, ranks }.leading(tree.fibers(), Form::Fibers, count, None)
 }
 
 /// The core as a tree makes it, and what it says of the fit.
@@ -478,7 +471,9 @@ impl Trees {
         for mode in 0..order {
             let tree = run.tree(rooted(run.shape(), mode))?;
             taken += tree.bytes(&run.ranks);
-            if taken > most {
+            // To make one anew takes all ranks, so all keep the same.
+            let is_over = f64::from(u8::from(taken > most));
+            if sum(run.others, vec![is_over])? != [0.0] {
                 break;
             }
             trees.keeps[mode] = true;
