@@ -12,7 +12,8 @@ use super::listed::{Listed, Occupied};
 use super::placement::Placement;
 use super::plan::{Cost, Machine};
 use super::redistribute::{cells_of_own, moved};
-use crate::tensor::{Coordinates, Indices};
+use crate::tensor::{Coordinates, ElementType, Indices};
+use std::borrow::Borrow;
 
 /// The entries of a tensor on ranks.
 pub(crate) struct Factors<'r> {
@@ -20,6 +21,7 @@ pub(crate) struct Factors<'r> {
     modes: Vec<Mode>,
     /// How the entries are shared out.
     placement: Placement,
+    sent: Sent,
 }
 
 /// The rows of one mode that a rank has.
@@ -43,26 +45,31 @@ impl std::fmt::Debug for Factors<'_> {
 }
 
 impl<'r> Factors<'r> {
-    /// Shares entries out, for factors of so many bytes a row. All ranks call it, each with as many entries as any other; gives those that
+    /// Shares entries out, for factors of so many columns of such elements. All ranks call it, each with as many entries as any other; gives those that
     /// this rank has from then on, with coordinates as its rows are numbered.
     pub(crate) fn new(
         entries: Coordinates<f64>,
-        row_bytes: usize,
+        (columns, element): (usize, ElementType),
         ranks: &'r dyn Communicator,
     ) -> Result<(Self, Coordinates<f64>), CommunicationError> {
+        let (sent, row_bytes) = (Sent::of(element), columns * Sent::of(element).bytes());
         let listed = Listed::of_coordinates(&entries);
         drop(entries);
+        let occupied: Vec<Occupied> = listed.indices.iter().map(|column| Occupied::of(column)).collect();
         let mut made = Vec::new();
         for placement in Placement::of_parts("X", &listed.shape, ranks.size()) {
             let rank_of = match &placement {
-                Placement::Grid { parts, .. } => cells_of_own(&listed, parts, ranks)?,
+                Placement::Grid { parts, .. } => {
+                    let cut = occupied.iter().zip(parts.iter().copied()).filter(|(_, parts)| *parts > 1);
+                    cells_of_own(listed.len(), cut, ranks)?
+                }
                 _ => vec![ranks.rank() as u32; listed.len()],
             };
-            made.push((cost(&listed, &rank_of, row_bytes, ranks)?, placement, rank_of));
+            made.push((cost(&listed.shape, &occupied, &rank_of, row_bytes, ranks)?, placement, rank_of));
         }
         let best = Cost::best(made.iter().map(|(cost, ..)| *cost)).expect("equal numbers are always possible");
         let (_, placement, rank_of) = made.swap_remove(best);
-        drop(made);
+        drop((made, occupied));
         let listed = moved(listed, &rank_of, ranks)?;
         drop(rank_of);
         let mut modes = Vec::new();
@@ -86,7 +93,7 @@ impl<'r> Factors<'r> {
             indices,
             values: listed.coordinates().values,
         };
-        Ok((Self { ranks, modes, placement }, here))
+        Ok((Self { ranks, modes, placement, sent }, here))
     }
 
     /// How many ranks there are, and how the entries are shared out, in words.
@@ -109,25 +116,25 @@ impl<'r> Factors<'r> {
     /// Adds what all ranks have of the rows of a mode: then each has the totals of its rows.
     pub(crate) fn total(&self, mode: usize, values: &mut [f64], columns: usize) -> Result<(), CommunicationError> {
         let Mode { elsewhere, of_others, own, .. } = &self.modes[mode];
-        let message = |rows: &Vec<usize>, values: &[f64]| -> Vec<u8> {
-            rows.iter()
-                .flat_map(|&row| &values[row * columns..(row + 1) * columns])
-                .copied()
-                .flat_map(f64::to_le_bytes)
-                .collect()
+        let sent = self.sent;
+        let message = |rows: &Vec<usize>, values: &[f64]| {
+            let mut message = Vec::with_capacity(rows.len() * columns * sent.bytes());
+            rows.iter().for_each(|row| sent.put(&values[row * columns..][..columns], &mut message));
+            message
         };
         let taken = self.ranks.exchange(elsewhere.iter().map(|rows| message(rows, values)).collect())?;
         // In the order of ranks, so that the sum does not depend on who owns a row.
         let mut totals = vec![0.0; values.len()];
         for (rank, message) in taken.iter().enumerate() {
             if rank == self.ranks.rank() {
-                for &row in own {
-                    add(&mut totals, row, columns, values[row * columns..(row + 1) * columns].iter().copied());
+                for row in own {
+                    let place = row * columns..(row + 1) * columns;
+                    add(&mut totals[place.clone()], &values[place]);
                 }
             }
-            for (&row, bytes) in of_others[rank].iter().zip(message.chunks_exact(8 * columns)) {
-                add(&mut totals, row, columns, numbers(bytes));
-            }
+            sent.each_row(message, columns, of_others[rank].iter(), |row, of_other| {
+                add(&mut totals[row * columns..][..columns], of_other);
+            });
         }
         let back = self.ranks.exchange(of_others.iter().map(|rows| message(rows, &totals)).collect())?;
         own.iter().for_each(|&row| {
@@ -135,9 +142,9 @@ impl<'r> Factors<'r> {
             values[place.clone()].copy_from_slice(&totals[place]);
         });
         for (rows, message) in elsewhere.iter().zip(&back) {
-            for (&row, bytes) in rows.iter().zip(message.chunks_exact(8 * columns)) {
-                values[row * columns..].iter_mut().zip(numbers(bytes)).for_each(|(value, total)| *value = total);
-            }
+            sent.each_row(message, columns, rows.iter(), |row, total| {
+                values[row * columns..][..columns].copy_from_slice(total);
+            });
         }
         Ok(())
     }
@@ -160,18 +167,17 @@ impl<'r> Factors<'r> {
         columns: usize,
     ) -> Result<([usize; 2], Vec<f64>), CommunicationError> {
         let Mode { extent, here, own, .. } = &self.modes[mode];
-        let mut message = Vec::with_capacity(8 * (1 + columns) * own.len());
-        for &row in own {
-            message.extend_from_slice(&here[row].to_le_bytes());
-            values[row * columns..(row + 1) * columns].iter().for_each(|value| message.extend(value.to_le_bytes()));
-        }
+        let mut message = Vec::with_capacity(own.len() * (8 + columns * self.sent.bytes()));
+        own.iter().for_each(|&row| message.extend_from_slice(&here[row].to_le_bytes()));
+        own.iter().for_each(|row| self.sent.put(&values[row * columns..][..columns], &mut message));
         let mut whole = vec![0.0; extent * columns];
         for message in self.ranks.gather_all(&message)? {
-            for row in message.chunks_exact(8 * (1 + columns)) {
-                let (row, bytes) = row.split_at(8);
-                let row = u64::from_le_bytes(row.try_into().expect("eight bytes")) as usize;
-                whole[row * columns..].iter_mut().zip(numbers(bytes)).for_each(|(value, own)| *value = own);
-            }
+            let rows = message.len() / (8 + columns * self.sent.bytes());
+            let (rows, values) = message.split_at(8 * rows);
+            let row = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("eight bytes")) as usize;
+            self.sent.each_row(values, columns, rows.chunks_exact(8).map(row), |row, values| {
+                whole[row * columns..][..columns].copy_from_slice(values);
+            });
         }
         Ok(([*extent, columns], whole))
     }
@@ -198,21 +204,77 @@ pub(crate) fn numbers(bytes: &[u8]) -> impl Iterator<Item = f64> + '_ {
     bytes.chunks_exact(8).map(|bytes| f64::from_le_bytes(bytes.try_into().expect("eight bytes")))
 }
 
-fn add(totals: &mut [f64], row: usize, columns: usize, values: impl Iterator<Item = f64>) {
-    totals[row * columns..(row + 1) * columns].iter_mut().zip(values).for_each(|(total, value)| *total += value);
+fn add(totals: &mut [f64], values: &[f64]) {
+    totals.iter_mut().zip(values).for_each(|(total, value)| *total += value);
+}
+
+/// How numbers of rows are sent.
+#[derive(Debug, Clone, Copy)]
+enum Sent {
+    /// What kernels compute as `f32`: nothing is lost by it.
+    F32,
+    F64,
+}
+
+impl Sent {
+    fn of(element: ElementType) -> Self {
+        if element == ElementType::F32 { Sent::F32 } else { Sent::F64 }
+    }
+
+    fn bytes(self) -> usize {
+        match self {
+            Sent::F32 => 4,
+            Sent::F64 => 8,
+        }
+    }
+
+    /// Puts the numbers of a row after others in a message.
+    fn put(self, row: &[f64], message: &mut Vec<u8>) {
+        match self {
+            Sent::F32 => row.iter().for_each(|&number| message.extend_from_slice(&(number as f32).to_le_bytes())),
+            Sent::F64 => row.iter().for_each(|number| message.extend_from_slice(&number.to_le_bytes())),
+        }
+    }
+
+    /// Calls `each` with each row of a message, and which it is.
+    fn each_row(
+        self,
+        message: &[u8],
+        columns: usize,
+        rows: impl Iterator<Item = impl Borrow<usize>>,
+        mut each: impl FnMut(usize, &[f64]),
+    ) {
+        let mut numbers = vec![0.0; columns];
+        for (row, bytes) in rows.zip(message.chunks_exact(columns * self.bytes())) {
+            match self {
+                Sent::F32 => bytes.as_chunks::<4>().0.iter().zip(&mut numbers).for_each(|(bytes, number)| {
+                    *number = f64::from(f32::from_le_bytes(*bytes));
+                }),
+                Sent::F64 => bytes.as_chunks::<8>().0.iter().zip(&mut numbers).for_each(|(bytes, number)| {
+                    *number = f64::from_le_bytes(*bytes);
+                }),
+            }
+            each(*row.borrow(), &numbers);
+        }
+    }
 }
 
 /// What one sweep over all modes costs, by the model of [`Machine`]: the entries of the rank that has most for each mode, and what the rank
 /// that sends most does.
-fn cost(own: &Listed, rank_of: &[u32], row_bytes: usize, ranks: &dyn Communicator) -> Result<Cost, CommunicationError> {
+fn cost(
+    shape: &[usize],
+    own: &[Occupied],
+    rank_of: &[u32],
+    row_bytes: usize,
+    ranks: &dyn Communicator,
+) -> Result<Cost, CommunicationError> {
     let machine = Machine::default();
     let size = ranks.size();
     // Whole numbers of this size are exact.
     let (mut entries, mut sent) = (vec![0.0; size], vec![0.0; size]);
     rank_of.iter().for_each(|&rank| entries[rank as usize] += 1.0);
-    for (column, &extent) in own.indices.iter().zip(&own.shape) {
-        let pairs = column.iter().copied().zip(rank_of.iter().copied()).collect();
-        for (_, users, owner) in homes::told(extent, pairs, ranks)?.groups() {
+    for (mode, &extent) in own.iter().zip(shape) {
+        for (_, users, owner) in homes::told(extent, &mode.pairs(rank_of, size), ranks)?.groups() {
             for &user in users.iter().filter(|user| **user != owner) {
                 // There, and back.
                 sent[user as usize] += row_bytes as f64;
@@ -223,7 +285,7 @@ fn cost(own: &Listed, rank_of: &[u32], row_bytes: usize, ranks: &dyn Communicato
     let totals = reduced(ranks, &[entries, sent].concat(), |total, number| total + number)?;
     let (entries, sent) = totals.split_at(size);
     let most = |counts: &[f64]| counts.iter().copied().fold(0.0, f64::max);
-    let time = most(entries) * own.shape.len() as f64 * machine.entry + most(sent) / machine.bandwidth;
+    let time = most(entries) * shape.len() as f64 * machine.entry + most(sent) / machine.bandwidth;
     let count: f64 = entries.iter().sum();
     let imbalance = if count == 0.0 { 1.0 } else { most(entries) / (count / size as f64) };
     Ok(Cost { time, bytes: sent.iter().sum::<f64>() as u64, imbalance })
@@ -233,8 +295,8 @@ impl Mode {
     /// Of the rows at some coordinates, ascending, which this rank needs. All ranks call it.
     fn of(needed: &[u64], extent: usize, ranks: &dyn Communicator) -> Result<Self, CommunicationError> {
         let (own, size) = (ranks.rank(), ranks.size());
-        let pairs = needed.iter().map(|&coordinate| (coordinate, own as u32)).collect();
-        let known = homes::told(extent, pairs, ranks)?;
+        let pairs: Vec<(u64, u32)> = needed.iter().map(|&coordinate| (coordinate, own as u32)).collect();
+        let known = homes::told(extent, &pairs, ranks)?;
         let mut answers = vec![Vec::new(); size];
         let mut without_entries: Vec<u64> = Vec::new();
         let mut next = homes::of_rank(extent, size, own);
@@ -317,9 +379,10 @@ mod tests {
     #[test]
     fn totals_are_those_of_all_entries() {
         let all = entries();
-        for ranks in [1, 2, 3, 4, 7, 64] {
+        // Whole numbers, which `f32` has too.
+        for (ranks, element) in [1, 2, 3, 4, 7, 64].into_iter().zip([ElementType::F32, ElementType::F64].repeat(3)) {
             let body = |own: &ThreadRank| {
-                let (factors, here) = Factors::new(part(&all, own), 8, own)?;
+                let (factors, here) = Factors::new(part(&all, own), (1, element), own)?;
                 for mode in 0..3 {
                     let mut sums = vec![0.0; here.shape[mode]];
                     for (entry, value) in here.values.iter().enumerate() {

@@ -13,16 +13,13 @@ pub(super) fn of_rank(extent: usize, ranks: usize, rank: usize) -> Range<u64> {
     first(rank)..first(rank + 1)
 }
 
-/// What the home of coordinates knows of them. All ranks call it, each with pairs of a coordinate and a rank that needs it.
+/// What the home of coordinates knows of them. All ranks call it, each with pairs of a coordinate, ascending, and a rank that needs it.
 pub(super) fn told(
     extent: usize,
-    mut pairs: Vec<(u64, u32)>,
+    mut rest: &[(u64, u32)],
     ranks: &dyn Communicator,
 ) -> Result<Rows, CommunicationError> {
-    pairs.sort_unstable();
-    pairs.dedup();
     let size = ranks.size();
-    let mut rest = &pairs[..];
     let message = |rank: usize| {
         let end = of_rank(extent, size, rank).end;
         let (own, behind) = rest.split_at(rest.partition_point(|(coordinate, _)| *coordinate < end));
@@ -59,8 +56,8 @@ mod tests {
                 let needed = (0..extent as u64).filter(|coordinate| coordinate % 3 != 0);
                 let by = needed.flat_map(|coordinate| [coordinate, coordinate + 1].map(|by| (coordinate, by)));
                 let of_own = by.filter(|(_, by)| *by as usize % ranks == own.rank());
-                let pairs = of_own.map(|(coordinate, _)| (coordinate, own.rank() as u32)).collect();
-                let known = told(extent, pairs, own)?;
+                let pairs: Vec<(u64, u32)> = of_own.map(|(coordinate, _)| (coordinate, own.rank() as u32)).collect();
+                let known = told(extent, &pairs, own)?;
                 let home = of_rank(extent, ranks, own.rank());
                 for (coordinate, users, owner) in known.groups() {
                     let expected = [coordinate, coordinate + 1].map(|by| (by as usize % ranks) as u32);

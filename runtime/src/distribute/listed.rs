@@ -17,6 +17,9 @@ pub(super) struct Listed {
     pub(super) values: Vec<u8>,
 }
 
+/// A mode of at most so many coordinates for each entry is short.
+const SHORT: u64 = 4;
+
 /// The coordinates of a mode that entries have: modes may be much longer than there are entries.
 pub(super) struct Occupied {
     /// Ascending.
@@ -27,12 +30,48 @@ pub(super) struct Occupied {
 
 impl Occupied {
     pub(super) fn of(column: &[u64]) -> Self {
+        let end = column.iter().max().map_or(0, |most| most + 1);
+        if end <= SHORT.saturating_mul(column.len() as u64) {
+            // A table is sooner made than a sorted copy.
+            let mut place_of = vec![0u32; end as usize];
+            column.iter().for_each(|&coordinate| place_of[coordinate as usize] = 1);
+            let coordinates: Vec<u64> = (0..end).filter(|&coordinate| place_of[coordinate as usize] == 1).collect();
+            let numbered = (0..).zip(&coordinates);
+            numbered.for_each(|(place, &coordinate)| place_of[coordinate as usize] = place);
+            let places = column.iter().map(|&coordinate| place_of[coordinate as usize]).collect();
+            return Self { coordinates, places };
+        }
         let mut coordinates = column.to_vec();
         coordinates.sort_unstable();
         coordinates.dedup();
         let place = |coordinate: &u64| coordinates.binary_search(coordinate).expect("it is among them") as u32;
         let places = column.iter().map(place).collect();
         Self { coordinates, places }
+    }
+
+    /// Each coordinate with each rank that an entry of it is on, ascending.
+    #[cfg(feature = "decompose")]
+    pub(super) fn pairs(&self, rank_of: &[u32], ranks: usize) -> Vec<(u64, u32)> {
+        let key = |(place, rank): (&u32, &u32)| *place as usize * ranks + *rank as usize;
+        let keys = self.places.iter().zip(rank_of).map(key);
+        let pair = |key: usize| (self.coordinates[key / ranks], (key % ranks) as u32);
+        let end = self.coordinates.len() * ranks;
+        if end as u64 <= 64 * SHORT.saturating_mul(self.places.len() as u64) {
+            let mut words = vec![0u64; end.div_ceil(64)];
+            keys.for_each(|key| words[key / 64] |= 1 << (key % 64));
+            let of_word = |(number, mut word): (usize, u64)| {
+                std::iter::from_fn(move || {
+                    let bit = (word != 0).then(|| word.trailing_zeros() as usize)?;
+                    word &= word - 1;
+                    Some(64 * number + bit)
+                })
+            };
+            return words.into_iter().enumerate().flat_map(of_word).map(pair).collect();
+        }
+        let mut keys: Vec<usize> = keys.collect();
+        keys.sort_unstable();
+        keys.dedup();
+        keys.into_iter().map(pair).collect()
     }
 }
 

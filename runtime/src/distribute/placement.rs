@@ -5,6 +5,7 @@ use super::listed::{Listed, Occupied};
 use spc_compiler::diagnostics::Diagnostics;
 use spc_compiler::notation::Kernel;
 use spc_compiler::schedule::{Placed, Shared, Sharing, placed};
+use std::borrow::Borrow;
 use std::convert::Infallible;
 use std::fmt;
 use std::ops::Range;
@@ -148,24 +149,29 @@ pub(super) fn cut(whole: usize, parts: usize, part: usize) -> usize {
 /// The rank of each entry, by a grid over modes.
 fn grid(entries: &Listed, parts: &[usize]) -> Vec<u32> {
     let part = |_: &[u64], weights: &[u32], parts| Ok::<_, Infallible>(part_of_each(weights, parts));
-    cells(entries, parts, part).unwrap_or_else(|never| match never {})
+    cells(entries.len(), occupied(entries, parts), part).unwrap_or_else(|never| match never {})
 }
 
-/// The cell of each entry in a grid over modes, the last mode first. `part_of_each` gives the part of a mode that each of some coordinates
-/// is in, which have so many entries here.
+/// The coordinates of the modes that a grid cuts.
+pub(super) fn occupied(entries: &Listed, parts: &[usize]) -> impl Iterator<Item = (Occupied, usize)> {
+    let modes = entries.indices.iter().zip(parts).filter(|(_, parts)| **parts > 1);
+    modes.map(|(column, parts)| (Occupied::of(column), *parts))
+}
+
+/// The cell of each of so many entries in a grid over modes, of which those that are cut are given, the last mode first. `part_of_each`
+/// gives the part of a mode that each of some coordinates is in, which have so many entries here.
 pub(super) fn cells<E>(
-    entries: &Listed,
-    parts: &[usize],
+    entries: usize,
+    modes: impl Iterator<Item = (impl Borrow<Occupied>, usize)>,
     part_of_each: impl Fn(&[u64], &[u32], usize) -> Result<Vec<u32>, E>,
 ) -> Result<Vec<u32>, E> {
-    let mut of_entries = vec![0u32; entries.len()];
-    // What is not cut is one part.
-    for (column, &parts) in entries.indices.iter().zip(parts).filter(|(_, parts)| **parts > 1) {
-        let Occupied { coordinates, places } = Occupied::of(column);
+    let mut of_entries = vec![0u32; entries];
+    for (mode, parts) in modes {
+        let Occupied { coordinates, places } = mode.borrow();
         let mut weights = vec![0u32; coordinates.len()];
         places.iter().for_each(|&place| weights[place as usize] += 1);
-        let part = part_of_each(&coordinates, &weights, parts)?;
-        for (cell, &place) in of_entries.iter_mut().zip(&places) {
+        let part = part_of_each(coordinates, &weights, parts)?;
+        for (cell, &place) in of_entries.iter_mut().zip(places) {
             *cell = *cell * parts as u32 + part[place as usize];
         }
     }

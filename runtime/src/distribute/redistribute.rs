@@ -1,12 +1,13 @@
 //! Entries that ranks have read go to those that work on them. No rank has all of them.
 
 use super::communicator::{CommunicationError, Communicator};
-use super::listed::Listed;
-use super::placement::{cells, cut, part_of_each};
+use super::listed::{Listed, Occupied};
+use super::placement::{cells, cut, occupied, part_of_each};
 #[cfg(feature = "decompose")]
 use crate::tensor::Coordinates;
 use crate::tensor::{Indices, PackError, StoredOrder};
 use spc_compiler::format::Format;
+use std::borrow::Borrow;
 
 /// For each rank, so many keys are looked at to cut the entries into parts of equal numbers: none is larger than the mean by more than a
 /// small part of it.
@@ -56,17 +57,18 @@ pub(super) fn in_stored_order(
 
 /// Shares entries out by the cells of a grid, whose parts of a mode have about equal numbers of entries.
 pub(super) fn in_grid(own: Listed, parts: &[usize], ranks: &dyn Communicator) -> Result<Listed, CommunicationError> {
-    let cells = cells_of_own(&own, parts, ranks)?;
+    let cells = cells_of_own(own.len(), occupied(&own, parts), ranks)?;
     moved(own, &cells, ranks)
 }
 
-/// The cell of each entry of this rank, in a grid whose parts of a mode have about equal numbers of the entries of all ranks.
+/// The cell of each of this rank's entries, in a grid whose parts of a mode have about equal numbers of the entries of all ranks; `modes` are
+/// those that it cuts, each with its parts.
 pub(super) fn cells_of_own(
-    own: &Listed,
-    parts: &[usize],
+    entries: usize,
+    modes: impl Iterator<Item = (impl Borrow<Occupied>, usize)>,
     ranks: &dyn Communicator,
 ) -> Result<Vec<u32>, CommunicationError> {
-    cells(own, parts, |coordinates, weights, parts| {
+    cells(entries, modes, |coordinates, weights, parts| {
         let pairs = coordinates.iter().zip(weights).flat_map(|(coordinate, weight)| [*coordinate, u64::from(*weight)]);
         let message: Vec<u8> = pairs.flat_map(u64::to_le_bytes).collect();
         let mut all: Vec<(u64, u64)> = Vec::new();

@@ -30,7 +30,8 @@ impl Rows {
     /// Of pairs of a coordinate and a rank. The owner is the rank among those that need a coordinate that has least to send so far; of what
     /// no rank needs, each owns a part of the same size.
     pub(super) fn of(extent: usize, mut pairs: Vec<(u64, u32)>, ranks: usize) -> Self {
-        pairs.sort_unstable();
+        // What ranks say of theirs is in order, which this sort makes use of.
+        pairs.sort();
         pairs.dedup();
         let (mut coordinates, mut begin, mut owners) = (Vec::new(), vec![0], Vec::new());
         let mut sends = vec![0u64; ranks];

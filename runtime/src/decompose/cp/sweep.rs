@@ -63,7 +63,7 @@ impl<'o> Problem<'o> {
     ) -> Result<(Sweep<'r>, Schedule<'o>), DecomposeError> {
         let Self { options, element, entries, began, .. } = self;
         let CpOptions { rank, start, engine, .. } = options;
-        let (factors, here) = Factors::new(entries, rank * element.bytes(), ranks)?;
+        let (factors, here) = Factors::new(entries, (*rank, element), ranks)?;
         let rows: Vec<&[u64]> = (0..here.shape.len()).map(|mode| factors.rows(mode)).collect();
         let start = weighted(rows_of_factors(x, &rows, *rank, start, engine, ranks)?)?;
         let own = pack(here.clone(), &Format::coo(here.shape.len()), Duplicates::Sum)?;
