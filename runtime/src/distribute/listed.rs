@@ -166,12 +166,24 @@ impl Listed {
 
     /// The same where the type is known.
     pub(super) fn coordinates<T: Element + bytemuck::CheckedBitPattern>(self) -> Coordinates<T> {
+        let shape = self.shape.clone();
+        let (indices, values) = self.narrowed();
+        Coordinates { shape, shape_is_stated: true, indices, values: from_bytes::<T>(&values) }
+    }
+
+    /// As columns that are as narrow as the shape lets them be, and values.
+    pub(super) fn columns(self) -> (Vec<Indices>, Values) {
+        let element = self.element;
+        let (indices, values) = self.narrowed();
+        (indices, values_of(element, &values))
+    }
+
+    fn narrowed(self) -> (Vec<Indices>, Vec<u8>) {
         let columns = self.indices.into_iter().zip(&self.shape).map(|(column, &extent)| match u32::try_from(extent) {
             Ok(_) => Indices::U32(column.into_iter().map(|index| index as u32).collect()),
             Err(_) => Indices::U64(column),
         });
-        let (indices, values) = (columns.collect(), from_bytes::<T>(&self.values));
-        Coordinates { shape: self.shape, shape_is_stated: true, indices, values }
+        (columns.collect(), self.values)
     }
 }
 
@@ -187,9 +199,13 @@ pub(super) fn from_bytes<T: Element + bytemuck::CheckedBitPattern>(bytes: &[u8])
     bytes.chunks_exact(size_of::<T>()).map(bytemuck::checked::pod_read_unaligned).collect()
 }
 
+/// The same of a type that is known as the program runs.
+pub(super) fn values_of(element: ElementType, bytes: &[u8]) -> Values {
+    with_element!(element, |T| from_bytes::<T>(bytes).into())
+}
+
 /// A dense tensor, row by row, of values as bytes.
 pub(super) fn dense(shape: Vec<usize>, element: ElementType, bytes: &[u8]) -> Result<AnyTensor, InvalidTensor> {
-    let values: Values = with_element!(element, |T| from_bytes::<T>(bytes).into());
     let order = shape.len();
-    AnyTensor::from_parts(shape, Format::dense(order), vec![LevelArrays::NONE; order], values)
+    AnyTensor::from_parts(shape, Format::dense(order), vec![LevelArrays::NONE; order], values_of(element, bytes))
 }

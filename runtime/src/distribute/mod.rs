@@ -33,6 +33,9 @@
 //! assert_eq!(y.values_of::<f64>(), Some(&[2.0, 7.0][..]));
 //! # Ok::<(), spc::distribute::DistributeError>(())
 //! ```
+//!
+//! Results come together on the first rank ([`Problem::gather`]), or ranks write them to a file together ([`Problem::write`]): then none has
+//! a whole result.
 
 mod bisection;
 mod communicator;
@@ -55,6 +58,7 @@ mod shared_file;
 #[cfg(test)]
 mod tests;
 mod threads;
+mod written;
 
 pub use communicator::{CommunicationError, Communicator, Traffic};
 #[cfg(feature = "decompose")]
@@ -73,8 +77,10 @@ pub(crate) use shared_file::PartError;
 pub use shared_file::SharedFile;
 pub use spc_compiler::schedule::Renumbered;
 pub use threads::{ThreadRank, on_threads};
+pub use written::{ResultFile, Written};
 
 use crate::execute::ProgramError;
+use crate::io::WriteError;
 use crate::tensor::PackError;
 
 /// Why a kernel does not run on many ranks.
@@ -95,6 +101,9 @@ pub enum DistributeError {
     /// Ranks can't go on together.
     #[error(transparent)]
     Communication(#[from] CommunicationError),
+    /// A result can't be written. All ranks say so.
+    #[error(transparent)]
+    Write(#[from] WriteError),
 }
 
 impl DistributeError {

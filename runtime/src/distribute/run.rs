@@ -9,7 +9,7 @@ use super::plan::Plan;
 use super::problem::Problem;
 use super::rows::Rows;
 use crate::execute::{Backend, Chain, Operand, ProgramError, Streamed, Uncompiled};
-use crate::tensor::{AnyTensor, Duplicates, Element};
+use crate::tensor::{AnyTensor, Duplicates, Element, Values};
 use crate::with_element;
 use spc_compiler::concrete::Target;
 use spc_compiler::format::Format;
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 /// What a rank has of the results, and what it took.
 #[derive(Debug)]
 pub struct Part {
-    results: Vec<(usize, Held)>,
+    pub(super) results: Vec<(usize, Held)>,
     /// Taking rows of operands from their owners.
     pub exchange_time: Duration,
     /// Scheduling and compiling the kernel for what this rank has.
@@ -33,11 +33,13 @@ pub struct Part {
 
 /// What a rank has of one result.
 #[derive(Debug)]
-enum Held {
+pub(super) enum Held {
     /// Rows of a dense result, those that the rank owns.
     Rows(Vec<u8>),
     /// Entries at the coordinates that the rank owns.
     Entries(Listed),
+    /// Elements of a dense result, row by row, that come after those of the ranks before it.
+    Elements(Values),
     /// All of it, the same on each rank.
     Whole(AnyTensor),
 }
@@ -93,6 +95,7 @@ impl Problem {
             let own = match &held {
                 Held::Rows(bytes) => bytes.clone(),
                 Held::Entries(listed) => listed.message(),
+                Held::Elements(values) => values.as_bytes().to_vec(),
                 Held::Whole(_) => Vec::new(),
             };
             let Some(messages) = ranks.gather(own)? else { continue };
@@ -108,6 +111,10 @@ impl Problem {
                     }
                     let tensor = dense(shape, declared.element, &bytes).map_err(|error| pack(error.into()))?;
                     tensor.with_fill(declared.fill).convert(&declared.format).map_err(pack)?
+                }
+                Held::Elements(_) => {
+                    let tensor = dense(shape, declared.element, &messages.concat());
+                    tensor.map_err(|error| pack(error.into()))?.with_fill(declared.fill)
                 }
                 Held::Entries(_) => {
                     let mut listed = Listed::empty(shape, declared.element);
@@ -130,7 +137,7 @@ impl Problem {
     }
 
     /// The bytes of so many elements of a result, as they begin.
-    fn begin(&self, declared: &Tensor, count: usize) -> Vec<u8> {
+    pub(super) fn begin(&self, declared: &Tensor, count: usize) -> Vec<u8> {
         literal_bytes(self.begins(declared), declared.element).repeat(count)
     }
 }

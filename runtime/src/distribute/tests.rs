@@ -3,6 +3,7 @@
 use super::*;
 use crate::execute::{Backend, Operand, Program, ProgramOptions};
 use crate::generate;
+use crate::io::FileType;
 use crate::tensor::{AnyTensor, Coordinates, Indices};
 use spc_compiler::format::Format;
 use spc_compiler::{notation, syntax};
@@ -474,4 +475,216 @@ fn parts_give_the_same_bits() {
         differ += usize::from(shares(2) != shares(3));
     }
     assert!(differ > 0, "sums of these values do not depend on their order");
+}
+
+/// Files that ranks write together are those that one writes of the gathered result, and what is told of it is the same. Gives how many
+/// were written so.
+fn written(text: &str, inputs: Vec<(&str, Operand)>, dimensions: &[(&str, usize)]) -> usize {
+    let kernel = kernel(text);
+    let options = ProgramOptions { backend: Some(Backend::Interpreter), ..ProgramOptions::default() };
+    let inputs = inputs.into_iter().map(|(name, operand)| (name.to_owned(), operand)).collect();
+    let dimensions: Vec<(String, usize)> =
+        dimensions.iter().map(|(name, extent)| ((*name).to_owned(), *extent)).collect();
+    let problem = Problem::new(&kernel, inputs, &dimensions, &options).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut count = 0;
+    for ranks in [1, 2, 3, 4, 7, 64] {
+        let plans = problem.plans(ranks, Machine::default()).unwrap();
+        // So many ranks have little to do, and take long.
+        let most = if ranks > 7 { 1 } else { plans.len() };
+        for plan in plans.into_iter().take(most) {
+            let gather = |own: &ThreadRank| problem.run(&plan, own).and_then(|part| problem.gather(&plan, part, own));
+            let expected = on_threads(ranks, None, gather).unwrap().swap_remove(0).unwrap();
+            let [(name, expected)] = &expected[..] else { panic!("one result") };
+            let kinds = [
+                (FileType::Tns, true),
+                (FileType::Mtx, expected.order() <= 2),
+                (FileType::Npy, expected.format().is_dense()),
+            ];
+            let kinds = kinds.into_iter().filter(|(_, is_possible)| *is_possible);
+            let file = |(file_type, _): (FileType, bool)| ResultFile {
+                name: name.clone(),
+                path: folder.path().join(format!("y.{}", file_type.name())),
+                file_type,
+            };
+            let files: Vec<ResultFile> = kinds.map(file).collect();
+            let write = |own: &ThreadRank| {
+                let (part, written) =
+                    problem.run(&plan, own).and_then(|part| problem.write(&plan, part, &files, own))?;
+                Ok::<_, DistributeError>((written, problem.gather(&plan, part, own)?))
+            };
+            let results = on_threads(ranks, None, write).unwrap_or_else(|error| panic!("{text} {plan}: {error}"));
+            let (of, left) = &results[0];
+            let [of] = &of[..] else {
+                assert_eq!(left.as_ref().unwrap().len(), 1, "{text} {plan}");
+                continue;
+            };
+            assert!(left.as_ref().unwrap().is_empty());
+            assert_eq!((&of.shape[..], of.stored, &of.format), (expected.shape(), expected.nnz(), expected.format()));
+            let all = expected.entries::<f64>().unwrap();
+            assert_eq!(of.sum, all.iter().map(|(_, value)| value).sum::<f64>().into(), "{text} {plan}");
+            let first: Vec<_> =
+                of.first.iter().cloned().zip(of.first_values.as_slice::<f64>().unwrap().iter().copied()).collect();
+            assert_eq!(first, all[..all.len().min(5)], "{text} {plan}");
+            for ResultFile { path, .. } in &files {
+                let one = path.with_file_name(format!("one.{}", path.extension().unwrap().display()));
+                crate::io::write_tensor(&one, expected).unwrap();
+                let (one, found) = (std::fs::read(one).unwrap(), std::fs::read(path).unwrap());
+                assert!(one == found, "{text} {plan} on {ranks}: {}", String::from_utf8_lossy(&found));
+                std::fs::remove_file(path).unwrap();
+            }
+            count += 1;
+        }
+    }
+    count
+}
+
+#[test]
+#[cfg(unix)]
+fn dense_results_are_written_by_all_ranks() {
+    let a = || ("A", sparse(&[40, 30], 150, 1));
+    let x = || ("X", sparse(&[20, 15, 25], 300, 4));
+    let tables = || [("B", table(&[15, 4])), ("C", table(&[25, 4]))];
+    for format in ["csr", "csc", "coo"] {
+        let spmv = "fn spmv(A: F, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }";
+        assert!(written(&spmv.replace('F', format), vec![a(), ("x", table(&[30]))], &[]) >= 6);
+    }
+    let mttkrp = "fn mttkrp(X: csf, B: dense, C: dense) -> A: dense { A(i, r) = X(i, j, k) * B(j, r) * C(k, r); }";
+    assert!(written(mttkrp, [vec![x()], tables().into()].concat(), &[]) >= 6);
+    // Rows along the last mode, and elements here and there.
+    let turned = "fn turned(X: csf, B: dense, C: dense) -> A: dense { A(r, i) = X(i, j, k) * B(j, r) * C(k, r); }";
+    assert!(written(turned, [vec![x()], tables().into()].concat(), &[]) >= 6);
+    let ttv = "fn ttv(X: csf, v: dense) -> Y: dense { Y(i, j) = X(i, j, k) * v(k); }";
+    assert!(written(ttv, vec![x(), ("v", table(&[25]))], &[]) >= 6);
+    let ttm = "fn ttm(X: csf, U: dense) -> Y: dense { Y(i, r, j) = X(i, j, k) * U(k, r); }";
+    assert!(written(ttm, vec![x(), ("U", table(&[25, 3]))], &[]) >= 6);
+    let shortest = "fn step(A: csr fill inf, d: dense) -> e: dense { e(i) = min(j)(A(i, j) + d(j)); }";
+    assert!(written(shortest, vec![a(), ("d", table(&[30]))], &[]) >= 6);
+    // More ranks than rows, and nothing at all.
+    let spmv = "fn spmv(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }";
+    for entries in [1, 0] {
+        written(spmv, vec![("A", sparse(&[3, 3], entries, 7)), ("x", table(&[3]))], &[]);
+    }
+    // What each rank has as a whole, or is stored in another order, is gathered.
+    let square = || ("A", sparse(&[30, 30], 120, 3));
+    let form = "fn form(A: csr, x: dense) -> s: f64 { s = x(i) * A(i, j) * x(j); }";
+    assert_eq!(written(form, vec![square(), ("x", table(&[30]))], &[]), 0);
+    assert_eq!(written("fn copy(A: csr) -> B: tiled(4) { B(i, j) = A(i, j); }", vec![square()], &[]), 0);
+}
+
+#[test]
+#[cfg(unix)]
+fn sparse_results_are_written_by_all_ranks() {
+    let a = || ("A", sparse(&[40, 30], 150, 1));
+    let b = || ("B", sparse(&[40, 30], 400, 6));
+    for format in ["csr", "csc", "coo", "dcsr", "alto", "csr fill 2"] {
+        let of = |text: &str| text.replace('F', format);
+        let sddmm = of("fn sddmm(A: csr, B: dense, C: dense) -> D: F { D(i, j) = A(i, j) * B(i, r) * C(j, r); }");
+        if format != "csr fill 2" {
+            let tables = [("B", table(&[40, 4])), ("C", table(&[30, 4]))];
+            assert!(written(&sddmm, [vec![a()], tables.into()].concat(), &[]) >= 6, "{format}");
+        }
+        let sum = of("fn sum(A: F, B: F) -> C: F { C(i, j) = A(i, j) + B(i, j); }");
+        let sum = sum.replace("-> C: csr fill 2", "-> C: csr fill 4");
+        assert!(written(&sum, vec![a(), b()], &[]) >= 6, "{format}");
+    }
+    let spgemm = "fn spgemm(A: csr, B: csr) -> C: csr { C(i, l) = A(i, k) * B(k, l); }";
+    assert!(written(spgemm, vec![a(), ("B", sparse(&[30, 25], 120, 2))], &[]) >= 6);
+    let x = || ("X", sparse(&[20, 15, 25], 300, 4));
+    let scaled = "fn scaled(X: csf) -> Y: csf { Y(i, j, k) = 2 * X(i, j, k); }";
+    assert!(written(scaled, vec![x()], &[]) >= 6);
+    assert!(
+        written("fn scaled(A: csr) -> C: csr { C(i, j) = 2 * A(i, j); }", vec![("A", sparse(&[3, 3], 0, 7))], &[]) >= 6
+    );
+    // Formats that store more than the entries are gathered.
+    let ttm = "fn ttm(X: csf, U: dense) -> Y: [compressed, compressed, dense] { Y(i, j, r) = X(i, j, k) * U(k, r); }";
+    assert_eq!(written(ttm, vec![x(), ("U", table(&[25, 3]))], &[]), 0);
+}
+
+#[test]
+#[cfg(unix)]
+fn what_cannot_be_written_leaves_files_as_they_were() {
+    let kernel = kernel("fn scaled(A: csr) -> C: csr { C(i, j) = 2 * A(i, j); }");
+    let options = ProgramOptions { backend: Some(Backend::Interpreter), ..ProgramOptions::default() };
+    let problem = Problem::new(&kernel, vec![("A".to_owned(), sparse(&[40, 30], 150, 1))], &[], &options).unwrap();
+    let plan = problem.plan(&Placement::Shares { tensor: "A".to_owned() }, 4).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("c.tns")).unwrap();
+    let write = |path: &std::path::Path, file_type| {
+        let file = ResultFile { name: "C".to_owned(), path: path.to_owned(), file_type };
+        let of_rank = |own: &ThreadRank| {
+            let (part, written) =
+                problem.run(&plan, own).and_then(|part| problem.write(&plan, part, &[file.clone()], own))?;
+            Ok::<_, DistributeError>((written.len(), problem.gather(&plan, part, own)?.map(|results| results.len())))
+        };
+        on_threads(4, None, of_rank).map(|mut all| all.swap_remove(0))
+    };
+    for (name, expected) in [("no/c.tns", "cannot write: No such file"), ("c.tns", "cannot write: is a directory")] {
+        let path = folder.path().join(name);
+        let error = write(&path, FileType::Tns).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("{}: {expected}", path.display())), "{error}");
+    }
+    // Devices take what one rank writes, and so do kinds that do not come in parts.
+    assert_eq!(write("/dev/null".as_ref(), FileType::Tns).unwrap(), (0, Some(1)));
+    assert_eq!(write(&folder.path().join("c.npy"), FileType::Npy).unwrap(), (0, Some(1)));
+    let spmv = self::kernel("fn spmv(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }");
+    let inputs = vec![("A".to_owned(), sparse(&[40, 30], 150, 1)), ("x".to_owned(), table(&[30]))];
+    let of_rows = Problem::new(&spmv, inputs, &[], &options).unwrap();
+    let shares = of_rows.plan(&Placement::Shares { tensor: "A".to_owned() }, 4).unwrap();
+    let gathered = |files: &[ResultFile]| {
+        let of_rank = |own: &ThreadRank| {
+            let (part, _) = of_rows.run(&shares, own).and_then(|part| of_rows.write(&shares, part, files, own))?;
+            of_rows.gather(&shares, part, own)
+        };
+        on_threads(4, None, of_rank).unwrap().swap_remove(0).unwrap()
+    };
+    let null = ResultFile { name: "y".to_owned(), path: "/dev/null".into(), file_type: FileType::Tns };
+    assert_eq!(gathered(&[null]), gathered(&[]));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    // What a kind can't hold is said when it is written.
+    let kernel = self::kernel("fn scaled(X: csf) -> Y: csf { Y(i, j, k) = 2 * X(i, j, k); }");
+    let problem = Problem::new(&kernel, vec![("X".to_owned(), sparse(&[9, 8, 7], 50, 1))], &[], &options).unwrap();
+    let plan = problem.plan(&Placement::Shares { tensor: "X".to_owned() }, 3).unwrap();
+    let path = folder.path().join("y.mtx");
+    std::fs::write(&path, "before").unwrap();
+    let files = [ResultFile { name: "Y".to_owned(), path: path.clone(), file_type: FileType::Mtx }];
+    let said = std::sync::Mutex::new(Vec::new());
+    let of_rank = |own: &ThreadRank| {
+        let written = problem.run(&plan, own).and_then(|part| problem.write(&plan, part, &files, own));
+        said.lock().unwrap().push(written.as_ref().err().map(ToString::to_string));
+        own.gather_all(&[])?;
+        written.map(|_| ())
+    };
+    let error = on_threads(3, None, of_rank).unwrap_err().to_string();
+    assert!(error.starts_with(&path.display().to_string()) && error.contains("this tensor has order 3"), "{error}");
+    assert_eq!(*said.lock().unwrap(), vec![Some(error); 3]);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "before");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+}
+
+/// Parts are ranks to what writes.
+#[test]
+#[cfg(unix)]
+fn parts_write_the_same_bytes() {
+    let options =
+        ProgramOptions { backend: Some(Backend::Interpreter), deterministic: true, ..ProgramOptions::default() };
+    let kernel = kernel("fn spgemm(A: csr, B: csr) -> C: csc { C(i, l) = A(i, k) * B(k, l); }");
+    let noise = |shape: &[usize], entries, seed| Operand::from(generate::uniform(shape, entries, seed).unwrap());
+    let inputs = vec![("A".to_owned(), noise(&[40, 30], 300, 1)), ("B".to_owned(), noise(&[30, 25], 200, 2))];
+    let problem = Problem::new(&kernel, inputs, &[], &options).unwrap();
+    let plan = problem.plan(&Placement::Shares { tensor: "A".to_owned() }, 12).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("c.tns");
+    let files = [ResultFile { name: "C".to_owned(), path: path.clone(), file_type: FileType::Tns }];
+    let part = |own: &ThreadRank| problem.run(&plan, own).and_then(|part| problem.write(&plan, part, &files, own));
+    let on = |ranks| {
+        let all = on_threads(ranks, None, |own| in_parts(12, own, part)).unwrap();
+        let all: Vec<_> = all.into_iter().flatten().collect();
+        assert!(all.iter().all(|(_, written)| written.len() == 1));
+        (std::fs::read(&path).unwrap(), all[0].1[0].sum)
+    };
+    let one = on(1);
+    for ranks in [2, 3, 7, 12] {
+        assert!(on(ranks) == one, "{ranks} ranks");
+    }
 }

@@ -57,6 +57,8 @@ pub(crate) use text_parts::Found;
 #[cfg(feature = "compile")]
 pub use text_parts::TextParts;
 pub use value::Value;
+#[cfg(feature = "compile")]
+pub(crate) use write::{Begun, Head, Piece, Pieces};
 pub use write::{fail_at_size_limit, write_mtx, write_tns};
 
 use std::io::{self, Write};
@@ -300,8 +302,7 @@ fn write_filled<T: Value>(path: &Path, entries: &Coordinates<T>, fill: Option<T>
 
 fn write_entries_as(file_type: FileType, out: &mut dyn Write, entries: &Listed<'_>) -> io::Result<()> {
     match file_type {
-        FileType::Tns => write::write_tns_filled(out, entries),
-        FileType::Mtx => write::write_mtx_filled(out, entries),
+        FileType::Tns | FileType::Mtx => write::write_text(file_type, out, entries),
         FileType::Npy => npy::write_filled(out, entries),
         FileType::Npz => npz::write_entries(out, entries),
         FileType::Spct => {

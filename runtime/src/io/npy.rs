@@ -115,7 +115,7 @@ pub fn write<T: Value>(out: &mut dyn Write, entries: &Coordinates<T>) -> io::Res
 pub(super) fn write_filled(out: &mut dyn Write, entries: &Listed<'_>) -> io::Result<()> {
     check(entries)?;
     let elements = scatter(entries)?;
-    write_header(out, npy_name(entries.element()), entries.shape)?;
+    write_header(out, entries.element(), entries.shape)?;
     write_bytes(out, elements.len(), &mut |range, bytes| bytes.extend_from_slice(&elements[range]))
 }
 
@@ -133,8 +133,13 @@ pub(super) fn write_tensor<T: Value>(out: &mut dyn Write, tensor: &AnyTensor) ->
 
 /// Writes the elements of an array, row by row.
 fn write_dense(out: &mut dyn Write, shape: &[usize], values: &dyn Numbers) -> io::Result<()> {
-    let (element, size) = (values.element(), values.element().bytes());
-    write_header(out, npy_name(element), shape)?;
+    write_header(out, values.element(), shape)?;
+    write_elements(out, values)
+}
+
+/// Writes elements that follow each other in an array.
+pub(super) fn write_elements(out: &mut dyn Write, values: &dyn Numbers) -> io::Result<()> {
+    let size = values.element().bytes();
     let bytes_of = &mut |bytes: Range<usize>, to: &mut Vec<u8>| {
         values.append_bytes(bytes.start / size..bytes.end / size, to);
     };
@@ -167,7 +172,7 @@ pub(super) fn write_values(
     values: &dyn Numbers,
     place: &dyn Fn(usize) -> usize,
 ) -> io::Result<()> {
-    write_header(out, npy_name(values.element()), shape)?;
+    write_header(out, values.element(), shape)?;
     write_blocks(out, &mut (0..values.count()).map(place), &|place, bytes| values.append_bytes(place..place + 1, bytes))
 }
 
@@ -180,17 +185,17 @@ pub(super) fn write_whole(
     numbers: &mut dyn Iterator<Item = u64>,
 ) -> io::Result<()> {
     if i32::try_from(largest).is_ok() {
-        write_header(out, i32::NPY, shape)?;
+        write_header_of(out, i32::NPY, shape)?;
         return write_blocks(out, numbers, &|number, bytes| bytes.extend_from_slice(&(number as u32).to_le_bytes()));
     }
-    write_header(out, i64::NPY, shape)?;
+    write_header_of(out, i64::NPY, shape)?;
     write_blocks(out, numbers, &|number, bytes| bytes.extend_from_slice(&number.to_le_bytes()))
 }
 
 /// Writes a text of ASCII letters, as a scalar.
 #[cfg(feature = "npz")]
 pub(super) fn write_text(out: &mut dyn Write, text: &str) -> io::Result<()> {
-    write_header(out, &format!("|S{}", text.len()), &[])?;
+    write_header_of(out, &format!("|S{}", text.len()), &[])?;
     out.write_all(text.as_bytes())
 }
 
@@ -212,7 +217,12 @@ fn write_blocks<T>(
     out.write_all(&bytes)
 }
 
-fn write_header(out: &mut dyn Write, descr: &str, shape: &[usize]) -> io::Result<()> {
+/// Writes what comes before the elements.
+pub(super) fn write_header(out: &mut dyn Write, element: ElementType, shape: &[usize]) -> io::Result<()> {
+    write_header_of(out, npy_name(element), shape)
+}
+
+fn write_header_of(out: &mut dyn Write, descr: &str, shape: &[usize]) -> io::Result<()> {
     let comma = if shape.len() == 1 { "," } else { "" };
     let shape = shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}{comma}), }}");

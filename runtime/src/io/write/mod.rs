@@ -4,15 +4,21 @@ mod gzip;
 mod limit;
 mod lines;
 mod output;
+#[cfg(feature = "compile")]
+mod pieces;
 pub(super) mod sorted;
 
 pub use limit::fail_at_size_limit;
+#[cfg(feature = "compile")]
+pub(crate) use output::Begun;
 pub(super) use output::{Scratch, to_file, to_folder, to_stream};
+#[cfg(feature = "compile")]
+pub(crate) use pieces::{Head, Piece, Pieces};
 
 use std::io::{self, Write};
 
-use super::stated;
 use super::value::{Numbers, Value, are_whole, print_natural};
+use super::{FileType, npy, stated};
 use crate::tensor::{Coordinates, Indices, OutOfMemory};
 use spc_compiler::ir::ElementType;
 
@@ -55,19 +61,7 @@ impl<'a> Listed<'a> {
 ///
 /// Those of `out`; and [`InvalidInput`](io::ErrorKind::InvalidInput) if `entries` are at odds with themselves.
 pub fn write_tns<T: Value>(out: &mut dyn Write, entries: &Coordinates<T>) -> io::Result<()> {
-    write_tns_filled(out, &Listed::of(entries, None))
-}
-
-/// The same, and what stands for entries that are missing.
-pub(super) fn write_tns_filled(out: &mut dyn Write, entries: &Listed<'_>) -> io::Result<()> {
-    check(entries)?;
-    // A number by itself is one line, which every program reads.
-    let is_number = entries.shape.is_empty() && entries.fill.is_none() && !entries.element().is_complex();
-    if !is_number {
-        let shape = entries.shape_is_stated.then_some(entries.shape);
-        stated::write(out, '#', shape, entries.fill, entries.element())?;
-    }
-    write_entries(out, entries, &|_| {})
+    write_text(FileType::Tns, out, &Listed::of(entries, None))
 }
 
 /// Writes `.mtx` text, `coordinate`, `general`, and `real`, `integer` or `complex` as the element type is. A vector becomes a matrix
@@ -78,41 +72,92 @@ pub(super) fn write_tns_filled(out: &mut dyn Write, entries: &Listed<'_>) -> io:
 /// Those of `out`; and [`InvalidInput`](io::ErrorKind::InvalidInput) if the order is above 2, or if `entries` are at odds
 /// with themselves.
 pub fn write_mtx<T: Value>(out: &mut dyn Write, entries: &Coordinates<T>) -> io::Result<()> {
-    write_mtx_filled(out, &Listed::of(entries, None))
+    write_text(FileType::Mtx, out, &Listed::of(entries, None))
 }
 
-/// The same, and what stands for entries that are missing.
-pub(super) fn write_mtx_filled(out: &mut dyn Write, entries: &Listed<'_>) -> io::Result<()> {
+/// Writes a text of entries, with what the others are.
+pub(super) fn write_text(file_type: FileType, out: &mut dyn Write, entries: &Listed<'_>) -> io::Result<()> {
     check(entries)?;
-    let order = entries.shape.len();
-    let extent = |mode| entries.shape.get(mode).copied().unwrap_or(1);
+    let Listed { shape, shape_is_stated, values, fill, .. } = *entries;
+    write_head(
+        file_type,
+        out,
+        &About { shape, shape_is_stated, element: values.element(), count: values.count(), fill },
+    )?;
+    write_entries(file_type, out, entries)
+}
+
+/// What a file says of a tensor before its entries.
+pub(super) struct About<'a> {
+    pub(super) shape: &'a [usize],
+    pub(super) shape_is_stated: bool,
+    pub(super) element: ElementType,
+    /// How many entries follow.
+    pub(super) count: usize,
+    pub(super) fill: Option<&'a dyn Numbers>,
+}
+
+/// Writes what comes before the entries.
+pub(super) fn write_head(file_type: FileType, out: &mut dyn Write, about: &About<'_>) -> io::Result<()> {
+    match file_type {
+        FileType::Mtx => mtx_head(out, about),
+        FileType::Npy => npy::write_header(out, about.element, about.shape),
+        _ => tns_head(out, about),
+    }
+}
+
+fn tns_head(out: &mut dyn Write, about: &About<'_>) -> io::Result<()> {
+    // A number by itself is one line, which every program reads.
+    let is_number = about.shape.is_empty() && about.fill.is_none() && !about.element.is_complex();
+    if is_number {
+        return Ok(());
+    }
+    stated::write(out, '#', about.shape_is_stated.then_some(about.shape), about.fill, about.element)
+}
+
+fn mtx_head(out: &mut dyn Write, about: &About<'_>) -> io::Result<()> {
+    let order = about.shape.len();
+    let extent = |mode| about.shape.get(mode).copied().unwrap_or(1);
     if order > 2 {
         let message = format!("a .mtx file holds a matrix, but this tensor has order {order}: write it as .tns");
         return Err(invalid(message));
     }
-    let field = match (are_whole(entries.element()), entries.element().is_complex()) {
+    let field = match (are_whole(about.element), about.element.is_complex()) {
         (true, _) => "integer",
         (false, true) => "complex",
         (false, false) => "real",
     };
     writeln!(out, "%%MatrixMarket matrix coordinate {field} general")?;
-    stated::write(out, '%', (order < 2).then_some(entries.shape), entries.fill, entries.element())?;
-    writeln!(out, "{} {} {}", extent(0), extent(1), entries.values.count())?;
-    let missing = &b"1 1 "[..2 * (2 - order)];
-    write_entries(out, entries, &|line| line.extend_from_slice(missing))
+    stated::write(out, '%', (order < 2).then_some(about.shape), about.fill, about.element)?;
+    writeln!(out, "{} {} {}", extent(0), extent(1), about.count)
 }
 
-/// A line for each entry, sorted; `more` appends what stands between indices and value.
-fn write_entries(out: &mut dyn Write, entries: &Listed<'_>, more: &(dyn Fn(&mut Vec<u8>) + Sync)) -> io::Result<()> {
+/// Writes a line for each entry, sorted.
+fn write_entries(file_type: FileType, out: &mut dyn Write, entries: &Listed<'_>) -> io::Result<()> {
     let order = sorted::order(entries.shape, entries.indices, entries.values.count()).map_err(short)?;
-    lines::write(out, entries.values.count(), &|line, text| {
-        let entry = order.as_ref().map_or(line, |order| order[line]);
-        for mode in entries.indices {
-            print_natural(mode.at(entry) + 1, text);
+    let entry = |line| order.as_ref().map_or(line, |order| order[line]);
+    let index = |line: usize, mode: usize| entries.indices[mode].at(entry(line));
+    write_lines(file_type, out, entries.shape.len(), entries.values, &entry, &index)
+}
+
+/// Writes a line for each of some values: the index in each of so many modes, and the value at a place.
+fn write_lines(
+    file_type: FileType,
+    out: &mut dyn Write,
+    order: usize,
+    values: &dyn Numbers,
+    place: &(dyn Fn(usize) -> usize + Sync),
+    index: &(dyn Fn(usize, usize) -> u64 + Sync),
+) -> io::Result<()> {
+    // A matrix has two indices.
+    let missing = if file_type == FileType::Mtx { &b"1 1 "[..2 * 2_usize.saturating_sub(order)] } else { b"" };
+    lines::write(out, values.count(), &|line, text| {
+        for mode in 0..order {
+            print_natural(index(line, mode) + 1, text);
             text.push(b' ');
         }
-        more(text);
-        entries.values.print(entry, text);
+        text.extend_from_slice(missing);
+        values.print(place(line), text);
         text.push(b'\n');
     })
 }

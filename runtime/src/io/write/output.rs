@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Write};
+#[cfg(feature = "compile")]
+use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -26,15 +28,31 @@ pub(crate) fn to_file(
     compressed: bool,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), WriteError> {
+    let written = match place(path) {
+        Ok(Place::File(target, permissions)) => replace(&target, compressed, permissions, write),
+        Ok(Place::Other(target)) => write_directly(&target, compressed, write),
+        Err(error) => Err(error),
+    };
+    written.map_err(|error| WriteError::io(path, error))
+}
+
+/// What a path leads to.
+enum Place {
+    /// A file, which is there with these permissions, or not yet.
+    File(PathBuf, Option<fs::Permissions>),
+    /// A pipe or a device.
+    Other(PathBuf),
+}
+
+fn place(path: &Path) -> io::Result<Place> {
     // Through links, so that what they point at is replaced and not they.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let result = match fs::metadata(&target) {
+    match fs::metadata(&target) {
         Ok(metadata) if metadata.is_dir() => Err(io::Error::new(io::ErrorKind::IsADirectory, "is a directory")),
-        Ok(metadata) if !metadata.is_file() => write_directly(&target, compressed, write),
-        Ok(metadata) => replace(&target, compressed, Some(metadata.permissions()), write),
-        Err(_) => replace(&target, compressed, None, write),
-    };
-    result.map_err(|error| WriteError::io(path, error))
+        Ok(metadata) if !metadata.is_file() => Ok(Place::Other(target)),
+        Ok(metadata) => Ok(Place::File(target, Some(metadata.permissions()))),
+        Err(_) => Ok(Place::File(target, None)),
+    }
 }
 
 /// Creates the folder `path`, which is not there yet, with what `write` writes into the folder that it is given: a temporary one beside it, which
@@ -94,14 +112,19 @@ fn write_directly(
 }
 
 fn replace(
-    path: &Path,
+    target: &Path,
     compressed: bool,
     permissions: Option<fs::Permissions>,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    sweep(path);
-    let (file, temporary) = Temporary::beside(path)?;
+    sweep(target);
+    let (file, temporary) = Temporary::beside(target)?;
     let file = fill(file, compressed, write)?;
+    finish(&file, temporary, target, permissions)
+}
+
+/// What is written takes its name.
+fn finish(file: &File, temporary: Temporary, target: &Path, permissions: Option<fs::Permissions>) -> io::Result<()> {
     if let Some(permissions) = permissions {
         fault::operation()?;
         file.set_permissions(permissions)?;
@@ -109,7 +132,62 @@ fn replace(
     // Some systems tell of a full disk only now.
     fault::operation()?;
     file.sync_all()?;
-    temporary.rename(path)
+    temporary.rename(target)
+}
+
+/// A file that several write, each its range of bytes. It is removed unless it is finished.
+#[cfg(feature = "compile")]
+pub(crate) struct Begun {
+    file: File,
+    temporary: Temporary,
+    target: PathBuf,
+    permissions: Option<fs::Permissions>,
+}
+
+#[cfg(feature = "compile")]
+impl Begun {
+    /// A temporary file in the folder of `path`; nothing where `path` is no regular file, such as a pipe, or where the lock on it would
+    /// keep the others out.
+    pub(crate) fn at(path: &Path) -> io::Result<Option<Self>> {
+        if !cfg!(unix) {
+            return Ok(None);
+        }
+        let Place::File(target, permissions) = place(path)? else { return Ok(None) };
+        sweep(&target);
+        let (file, temporary) = Temporary::beside(&target)?;
+        Ok(Some(Self { file, temporary, target, permissions }))
+    }
+
+    /// The temporary file, for others to open.
+    pub(crate) fn path(&self) -> io::Result<PathBuf> {
+        fs::canonicalize(self.temporary.path.as_deref().expect("it is there until it is finished"))
+    }
+
+    /// Gives the file its name, now that all have written.
+    pub(crate) fn finish(self) -> io::Result<()> {
+        finish(&self.file, self.temporary, &self.target, self.permissions)
+    }
+
+    /// Opens a temporary file that another has begun.
+    pub(crate) fn open(path: &Path) -> io::Result<File> {
+        OpenOptions::new().write(true).open(path)
+    }
+
+    /// Writes bytes from an offset on, to a file that was opened so.
+    pub(crate) fn write_at(
+        mut file: File,
+        offset: u64,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<()> {
+        file.seek(SeekFrom::Start(offset))?;
+        let mut file = fill(file, false, write)?;
+        if file.stream_position()? == offset {
+            return Ok(());
+        }
+        // A file system of several machines has it from this one only now.
+        fault::operation()?;
+        file.sync_all()
+    }
 }
 
 fn fill(file: File, compressed: bool, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<File> {
