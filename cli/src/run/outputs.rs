@@ -4,6 +4,7 @@ use crate::arguments::NamedFile;
 use crate::failure::Failure;
 use crate::files::{Destination, OutputKind};
 use crate::names;
+use spc::distribute::ResultFile;
 use spc::tensor::AnyTensor;
 use spc_compiler::notation::{Kernel, Role};
 use std::path::{Path, PathBuf};
@@ -72,4 +73,18 @@ pub(super) fn write(outputs: &[(String, AnyTensor)], destinations: &[(String, De
         to_stdout |= destination.is_stdout();
     }
     Ok(to_stdout)
+}
+
+/// The files of results that ranks may write together: those of which no other destination is compressed or the standard output.
+pub(super) fn in_parts(destinations: &[(String, Destination)]) -> Vec<ResultFile> {
+    let file = |(name, destination): &(String, Destination)| match destination {
+        Destination::File(path, (file_type, false)) => {
+            Some(ResultFile { name: name.clone(), path: path.clone(), file_type: *file_type })
+        }
+        _ => None,
+    };
+    let is_alone = |of: &ResultFile| {
+        destinations.iter().filter(|(name, _)| *name == of.name).all(|destination| file(destination).is_some())
+    };
+    destinations.iter().filter_map(file).filter(is_alone).collect()
 }

@@ -1,6 +1,6 @@
 //! A kernel on many ranks, threads or processes of MPI; and what other numbers of ranks would send.
 
-use super::report::{Checksum, format_of, milliseconds, result};
+use super::report::{Checksum, Shown, format_of, milliseconds, result};
 use super::{Of, Prepared, Run, outputs, refuse};
 use crate::failure::Failure;
 use crate::files::Destination;
@@ -14,7 +14,8 @@ use crate::settings;
 use crate::source::Source;
 use serde_json::{Value, json};
 use spc::distribute::{
-    Communicator, DistributeError, Machine, Part, Placement, Plan, Problem, SharedFile, Traffic, on_threads,
+    Communicator, DistributeError, Machine, Part, Placement, Plan, Problem, ResultFile, SharedFile, Traffic, Written,
+    on_threads,
 };
 use spc::execute::Operand;
 use spc::tensor::AnyTensor;
@@ -79,15 +80,20 @@ impl Run {
         progress.step("placing");
         let own = all.rank();
         let work = all.agree(self.work(kernel, own.size()))?;
+        let files = outputs::in_parts(&destinations);
         let ran = match shared {
-            Some(shared) => work.on(own, |own| self.of_file(kernel, &operands, &shared, own)),
+            Some(shared) => work.on(own, |own| self.of_file(kernel, &operands, &shared, &files, own)),
             None => {
                 let (problem, plan) = all.agree(self.placed(work.pieces(own.size()), (kernel, &source), operands))?;
                 progress.step("running");
-                work.on(own, |own| of_rank(&problem, &plan, own))
+                work.on(own, |own| of_rank(&problem, &plan, &files, own))
             }
         };
-        let ran = ran.unwrap_or_else(|error| all.end(failure(error, kernel, &source)));
+        let ran = match ran {
+            // All ranks have it.
+            Err(error @ DistributeError::Write(_)) => all.agree(Err(failure(error, kernel, &source)))?,
+            ran => ran.unwrap_or_else(|error| all.end(failure(error, kernel, &source))),
+        };
         drop(progress);
         all.agree(ran.map_or(Ok(()), |ran| ran.report(kernel, &destinations, own.size())))
     }
@@ -97,15 +103,16 @@ impl Run {
         let kernel = source.single()?;
         progress.step("placing");
         let (work, limit) = (self.work(kernel, ranks)?, self.on_ranks.longest_wait());
+        let files = outputs::in_parts(&destinations);
         let ran = match shared {
             Some(shared) => {
-                let body = |own: &dyn Communicator| self.of_file(kernel, &operands, &shared, own);
+                let body = |own: &dyn Communicator| self.of_file(kernel, &operands, &shared, &files, own);
                 on_threads(ranks, limit, |own| work.on(own, body))
             }
             None => {
                 let (problem, plan) = self.placed(work.pieces(ranks), (kernel, &source), operands)?;
                 progress.step("running");
-                on_threads(ranks, limit, |own| work.on(own, |own| of_rank(&problem, &plan, own)))
+                on_threads(ranks, limit, |own| work.on(own, |own| of_rank(&problem, &plan, &files, own)))
             }
         };
         let ran = ran.map_err(|error| failure(error, kernel, &source))?;
@@ -120,11 +127,12 @@ impl Run {
         kernel: &Kernel,
         operands: &[(String, Operand)],
         (file, placement): &(SharedFile, Placement),
+        files: &[ResultFile],
         own: &dyn Communicator,
     ) -> Result<Option<Ran>, DistributeError> {
         let (operands, options) = (operands.to_vec(), self.options(1));
         let (problem, plan) = Problem::of_file(kernel, operands, file, placement, &self.dimensions, &options, own)?;
-        of_rank(&problem, &plan, own)
+        of_rank(&problem, &plan, files, own)
     }
 
     /// How so many ranks work.
@@ -163,22 +171,37 @@ impl Run {
     }
 }
 
-/// This rank's part of a run; what came out is on the first rank.
-fn of_rank(problem: &Problem, plan: &Plan, own: &dyn Communicator) -> Result<Option<Ran>, DistributeError> {
+/// This rank's part of a run; what came out and is not in files that ranks write together is on the first rank.
+fn of_rank(
+    problem: &Problem,
+    plan: &Plan,
+    files: &[ResultFile],
+    own: &dyn Communicator,
+) -> Result<Option<Ran>, DistributeError> {
     let before = own.traffic();
     let part = problem.run(plan, own)?;
     let said = Said { traffic: own.traffic().since(before), took: Took::of(&part) };
+    let (part, written) = problem.write(plan, part, files, own)?;
     let results = problem.gather(plan, part, own)?;
     let all = own.gather(said.message())?;
     Ok(results.zip(all).map(|(results, all)| {
         let all = all.iter().map(|message| Said::read(message));
         let said = all.reduce(Said::with).expect("there is a rank");
-        Ran { results, said, placement: plan.placement().to_string(), pieces: plan.ranks(), plan: of_plan(plan) }
+        Ran {
+            written,
+            results,
+            said,
+            placement: plan.placement().to_string(),
+            pieces: plan.ranks(),
+            plan: of_plan(plan),
+        }
     }))
 }
 
 /// What came out on all ranks.
 struct Ran {
+    /// What is in files already.
+    written: Vec<Written>,
     results: Vec<(String, AnyTensor)>,
     said: Said,
     placement: String,
@@ -195,18 +218,24 @@ impl Ran {
         let to_stdout = outputs::write(&self.results, destinations)?;
         let text = || {
             let mut text = String::new();
+            for of in &self.written {
+                result(&mut text, &of.name, &Shown::written(of), &format_of(kernel, &of.name, &of.format));
+            }
             for (name, tensor) in &self.results {
-                result(&mut text, name, tensor, &format_of(kernel, name, tensor));
+                result(&mut text, name, &Shown::of(tensor), &format_of(kernel, name, tensor.format()));
             }
             _ = writeln!(text, "{}", self.sentence(ranks));
             text
         };
         if settings::json() {
-            let of_results = self.results.iter().map(|(name, tensor)| {
-                let value =
-                    json!({ "shape": tensor.shape(), "stored": tensor.nnz(), "checksum": Checksum::of(tensor).json() });
-                (name.clone(), value)
-            });
+            let json = |shape: &[usize], stored: usize, sum: Checksum| json!({ "shape": shape, "stored": stored, "checksum": sum.json() });
+            let written =
+                self.written.iter().map(|of| (of.name.clone(), json(&of.shape, of.stored, Checksum::written(of))));
+            let of_results = written.chain(
+                self.results
+                    .iter()
+                    .map(|(name, tensor)| (name.clone(), json(tensor.shape(), tensor.nnz(), Checksum::of(tensor)))),
+            );
             return output::print_json(json!({
                 "ranks": ranks,
                 "plan": self.plan,

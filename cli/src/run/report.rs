@@ -5,8 +5,9 @@ use crate::output::{self, digits};
 use crate::{planning, settings};
 use serde_json::{Map, Value, json};
 use spc::complex::c64;
+use spc::distribute::Written;
 use spc::execute::{Copied, Outcome, Prepared, Program, Way};
-use spc::tensor::{AnyTensor, Element};
+use spc::tensor::{AnyTensor, Element, ElementType, Values};
 use spc::with_element;
 use spc_compiler::explanation;
 use spc_compiler::format::Format;
@@ -34,18 +35,18 @@ pub(super) struct Report<'a> {
 pub(super) fn inputs(program: &Program, kernel: &Kernel) -> Vec<String> {
     let line = |(name, tensor): (&str, &AnyTensor)| {
         let (shape, element) = (output::shape(tensor.shape()), tensor.element().name());
-        let (format, bytes) = (format_of(kernel, name, tensor), output::bytes(tensor.storage_bytes()));
+        let (format, bytes) = (format_of(kernel, name, tensor.format()), output::bytes(tensor.storage_bytes()));
         format!("`{name}`: {shape}, {element} {format}, {} stored in {bytes}", tensor.nnz())
     };
     program.inputs().map(line).collect()
 }
 
-/// The format as it is declared.
-pub(super) fn format_of(kernel: &Kernel, name: &str, tensor: &AnyTensor) -> String {
+/// A tensor's format, as it is declared.
+pub(super) fn format_of(kernel: &Kernel, name: &str, format: &Format) -> String {
     let declared = kernel.tensors.iter().find(|tensor| tensor.name == name);
-    let plain = || (*tensor.format() == Format::dense(tensor.order())).then(|| "dense".to_owned());
+    let plain = || (*format == Format::dense(format.order)).then(|| "dense".to_owned());
     let named = declared.and_then(|tensor| tensor.format_name.clone()).or_else(plain);
-    named.unwrap_or_else(|| tensor.format().to_string())
+    named.unwrap_or_else(|| format.to_string())
 }
 
 /// The directives of a schedule.
@@ -74,7 +75,7 @@ impl Report<'_> {
     fn text(&self) -> String {
         let mut text = String::new();
         for (name, tensor) in &self.outcome.outputs {
-            result(&mut text, name, tensor, &self.format(name, tensor));
+            result(&mut text, name, &Shown::of(tensor), &self.format(name, tensor));
         }
         let times = &self.outcome.run_times;
         let run = match times.len() {
@@ -176,7 +177,7 @@ impl Report<'_> {
 
     /// The format as it is declared.
     fn format(&self, name: &str, tensor: &AnyTensor) -> String {
-        format_of(self.kernel, name, tensor)
+        format_of(self.kernel, name, tensor.format())
     }
 
     /// All figures as one JSON object.
@@ -271,36 +272,61 @@ impl Report<'_> {
     }
 }
 
-/// A result: its shape, its first entries, and the sum of all.
-pub(super) fn result(text: &mut String, name: &str, tensor: &AnyTensor, format: &str) {
-    if tensor.order() == 0 {
-        _ = writeln!(text, "{name} = {}", value(tensor, 0));
-        return;
-    }
-    let (shape, element) = (output::shape(tensor.shape()), tensor.element().name());
-    _ = writeln!(text, "{name}: {shape}, {element} {format}, {} stored", tensor.nnz());
-    let mut rows: Vec<Vec<String>> = Vec::new();
-    tensor.for_each_position(|index, position| {
-        if rows.len() < SHOWN {
-            let index: Vec<String> = index.iter().map(|index| (index + 1).to_string()).collect();
-            rows.push(vec![format!("    {name}({})", index.join(", ")), format!("= {}", value(tensor, position))]);
-        }
-    });
-    text.push_str(&output::table(&rows, 2));
-    if tensor.nnz() > SHOWN {
-        text.push_str("    ...\n");
-    }
-    _ = writeln!(text, "    sum of all: {}", Checksum::of(tensor));
+/// What is shown of a result.
+pub(super) struct Shown<'a> {
+    shape: &'a [usize],
+    element: ElementType,
+    stored: usize,
+    /// The first entries.
+    first: Vec<(Vec<usize>, String)>,
+    sum: Checksum,
 }
 
-fn value(tensor: &AnyTensor, position: usize) -> String {
+impl<'a> Shown<'a> {
+    pub(super) fn of(tensor: &'a AnyTensor) -> Self {
+        let mut first = Vec::new();
+        tensor.for_each_position(|index, position| {
+            if first.len() < SHOWN {
+                first.push((index.to_vec(), value(tensor.values(), position)));
+            }
+        });
+        let (shape, element, stored) = (tensor.shape(), tensor.element(), tensor.nnz());
+        Self { shape, element, stored, first, sum: Checksum::of(tensor) }
+    }
+
+    /// The same of what ranks have written together.
+    pub(super) fn written(of: &'a Written) -> Self {
+        let first = of.first.iter().take(SHOWN).enumerate();
+        let first = first.map(|(place, index)| (index.clone(), value(&of.first_values, place))).collect();
+        Self { shape: &of.shape, element: of.element, stored: of.stored, first, sum: Checksum::written(of) }
+    }
+}
+
+/// A result: its shape, its first entries, and the sum of all.
+pub(super) fn result(text: &mut String, name: &str, of: &Shown<'_>, format: &str) {
+    if of.shape.is_empty() {
+        let value = of.first.first().map_or("", |(_, value)| value);
+        _ = writeln!(text, "{name} = {value}");
+        return;
+    }
+    let (shape, element) = (output::shape(of.shape), of.element.name());
+    _ = writeln!(text, "{name}: {shape}, {element} {format}, {} stored", of.stored);
+    let row = |(index, value): &(Vec<usize>, String)| {
+        let index: Vec<String> = index.iter().map(|index| (index + 1).to_string()).collect();
+        vec![format!("    {name}({})", index.join(", ")), format!("= {value}")]
+    };
+    text.push_str(&output::table(&of.first.iter().map(row).collect::<Vec<_>>(), 2));
+    if of.stored > SHOWN {
+        text.push_str("    ...\n");
+    }
+    _ = writeln!(text, "    sum of all: {}", of.sum);
+}
+
+fn value(values: &Values, position: usize) -> String {
     fn text<T: Element>(values: &[T], position: usize) -> String {
         values[position].to_string()
     }
-    with_element!(tensor.element(), |T| tensor
-        .values_of::<T>()
-        .map(|values| text(values, position))
-        .unwrap_or_default())
+    with_element!(values.element(), |T| values.as_slice::<T>().map(|values| text(values, position)).unwrap_or_default())
 }
 
 /// The sum of the stored values.
@@ -324,6 +350,11 @@ impl Checksum {
             false => tensor.for_each_position(|_, position| sum = sum.plus(value(position))),
         }
         sum
+    }
+
+    /// The same of what ranks have written together.
+    pub(super) fn written(of: &Written) -> Self {
+        if of.element.is_complex() { Checksum::Complex(of.sum) } else { Checksum::Real(of.sum.re) }
     }
 
     fn plus(self, other: Self) -> Self {

@@ -94,6 +94,11 @@ fn every_failing_operation_of_a_run_is_an_error_and_leaves_the_old_file() {
         "interpreter",
     ];
     each_failure(&place, &[&product[..], &["-o", "C=c.spct"]].concat(), "c.spct");
+    // Ranks write parts of one file.
+    for output in ["y=y.tns", "y=y.npy"] {
+        each_failure(&place, &[&spmv[..], &["--ranks", "3", "-o", output]].concat(), &output[2..]);
+    }
+    each_failure(&place, &[&product[..], &["--ranks", "3", "-o", "C=c.mtx"]].concat(), "c.mtx");
 }
 
 /// A number from a number: which moments are tried is the same in each run.

@@ -128,6 +128,62 @@ fn processes_give_what_threads_give() -> Result<(), Skip> {
     Ok(())
 }
 
+/// Four processes write parts of one file, which is what one writes of all (as it does to a pipe).
+fn processes_write_one_file() -> Result<(), Skip> {
+    let together = Together::new()?;
+    for (kernel, kinds) in [
+        (
+            "'Y(i,r) = A(i,j) * B(j,r)' -f A=coo -i A=a.tns -i B=random --dim r=5 --distribute A",
+            &["tns", "mtx", "npy"][..],
+        ),
+        ("'Y(i,k) = A(i,j) * B(j,k)' -f A=csr -f B=csr -f Y=csc -i A=a.tns -i B=b.tns --distribute A", &["tns", "mtx"]),
+        ("'Y(i,j) = X(i,j,k) * v(k)' -f X=csf -f Y=csr -i X=x.tns -i v=random --distribute X:2x1x2", &["tns", "mtx"]),
+        ("'Y(i,j) = X(i,j,k) * v(k)' -f X=csf -i X=x.tns -i v=random --distribute X:2x2x1 --deterministic", &["npy"]),
+    ] {
+        for kind in kinds {
+            let json = together.json(4, &format!("{kernel} -o Y=y.{kind}"));
+            let found = std::fs::read(together.path(&format!("y.{kind}"))).expect("it is written");
+            let output = together.processes(4, &format!("exec \"$0\" run --quiet {kernel} --to {kind} -o Y=-"));
+            assert!(output.status.success() && output.stdout == found, "{kernel}: other bytes of .{kind}");
+            let gathered = &together.json(4, kernel)["outputs"]["Y"];
+            let of = &json["outputs"]["Y"];
+            assert_eq!((&of["shape"], &of["stored"]), (&gathered["shape"], &gathered["stored"]), "{kernel}");
+            let sum = |of: &serde_json::Value| of["checksum"].as_f64().unwrap_or(f64::NAN);
+            assert!((sum(of) - sum(gathered)).abs() < 1e-9 * sum(gathered).abs(), "{kernel}: {of}, {gathered}");
+        }
+    }
+    // One operation of one rank fails, the last ones of all among them: all end, and what was there before still is.
+    let (mut least, mut most) = (0, 256);
+    while least + 1 < most {
+        let number = usize::midpoint(least, most);
+        std::fs::write(together.path("y.tns"), "before").expect("there is room");
+        let line = format!(
+            "[ $OMPI_COMM_WORLD_RANK = 2 ] && export SPC_FAULT={number}; exec \"$0\" run 'Y(i,j) = 2 * A(i,j)' -f A=csr -f Y=csr -i A=a.tns --distribute A --backend interpreter -o Y=y.tns"
+        );
+        let output = together.processes(3, &line);
+        let said = String::from_utf8_lossy(&output.stderr);
+        if output.status.success() {
+            most = number;
+            continue;
+        }
+        least = number;
+        assert_eq!((output.status.code(), errors(&said)), (Some(1), 1), "operation {number}: {said}");
+        assert_eq!(
+            std::fs::read(together.path("y.tns")).expect("it is there"),
+            b"before",
+            "operation {number}: {said}"
+        );
+        let files = std::fs::read_dir(together.folder.path()).expect("a folder").flatten();
+        let left: Vec<_> =
+            files.map(|file| file.file_name()).filter(|name| name.as_encoded_bytes().ends_with(b".tmp")).collect();
+        assert!(left.is_empty(), "operation {number}: {left:?}");
+        if number + 1 == most {
+            assert_has(&said, "y.tns: cannot write: this operation fails on purpose");
+        }
+    }
+    Ok(())
+}
+
 /// With `--deterministic` the bits are those of one rank, on any number of processes.
 fn processes_give_the_same_bits() -> Result<(), Skip> {
     let together = Together::new()?;
@@ -270,6 +326,7 @@ fn what_one_process_has_is_refused() -> Result<(), Skip> {
 
 spc_tests::tests! {
     processes_give_what_threads_give,
+    processes_write_one_file,
     processes_give_the_same_bits,
     processes_decompose_together,
     ranks_may_have_nothing,
