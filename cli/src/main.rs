@@ -82,9 +82,11 @@ impl Verb {
     /// Refuses to do in each of many processes what is for one.
     fn alone(&self) -> Result<(), Failure> {
         match ranks::launched() {
-            processes if processes > 1 && !matches!(self, Verb::Run(_) | Verb::Cp(_) | Verb::Tucker(_)) => {
+            processes
+                if processes > 1 && !matches!(self, Verb::Run(_) | Verb::Cp(_) | Verb::Tucker(_) | Verb::Bench(_)) =>
+            {
                 let message = format!(
-                    "{processes} processes were started together, which only `spc run`, `spc cp` and `spc tucker` are for"
+                    "{processes} processes were started together, which only `spc run`, `spc cp`, `spc tucker` and `spc bench` are for"
                 );
                 Err(Failure::usage(message).help("start this verb without `mpirun`"))
             }

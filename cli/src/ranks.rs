@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use clap::Args;
-use spc::distribute::{CommunicationError, Communicator, ThreadRank, in_parts, on_threads, parts_for};
+use spc::distribute::{CommunicationError, Communicator, ThreadRank, Traffic, in_parts, on_threads, parts_for};
 use std::fmt::Display;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
@@ -98,6 +98,40 @@ impl RanksArguments {
     /// The longest that a rank waits for another.
     pub(crate) fn longest_wait(&self) -> Option<Duration> {
         self.timeout.map(|seconds| Duration::from_secs(seconds.get().into()))
+    }
+}
+
+/// What ranks take in some runs: in each the one that takes longest, and the medians of that; and what all have sent.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Slowest<const CLOCKS: usize> {
+    pub(crate) sent: Traffic,
+    pub(crate) times: [Duration; CLOCKS],
+    pub(crate) runs: usize,
+}
+
+impl<const CLOCKS: usize> Slowest<CLOCKS> {
+    /// Of what this rank has sent and its times, as all others have; on the first rank.
+    pub(crate) fn of(
+        own: &dyn Communicator,
+        sent: Traffic,
+        times: &[[Duration; CLOCKS]],
+    ) -> Result<Option<Self>, CommunicationError> {
+        let nanoseconds = |time: &Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let numbers = [sent.bytes, sent.messages].into_iter().chain(times.as_flattened().iter().map(nanoseconds));
+        let Some(all) = own.gather(numbers.flat_map(u64::to_le_bytes).collect())? else { return Ok(None) };
+        let number = |message: &Vec<u8>, place: usize| {
+            let bytes = message[8 * place..8 * (place + 1)].try_into().expect("a rank says as much as any other");
+            u64::from_le_bytes(bytes)
+        };
+        let total = |place: usize| all.iter().map(|message| number(message, place)).sum();
+        let median = |clock: usize| {
+            let most = |run: usize| all.iter().map(|message| number(message, 2 + run * CLOCKS + clock)).max();
+            let mut of_runs: Vec<u64> = (0..times.len()).filter_map(most).collect();
+            of_runs.sort_unstable();
+            Duration::from_nanos(of_runs.get(of_runs.len() / 2).copied().unwrap_or(0))
+        };
+        let sent = Traffic { bytes: total(0), messages: total(1) };
+        Ok(Some(Self { sent, times: std::array::from_fn(median), runs: times.len() }))
     }
 }
 

@@ -216,6 +216,26 @@ impl Choices {
         Ok(())
     }
 
+    /// Calls `body` with each kernel on one tensor, or why there is none.
+    pub(crate) fn each(
+        &self,
+        data: &Data,
+        body: &mut dyn FnMut(Case, Result<Posed, String>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        for &element in &self.elements {
+            for format in &self.formats(data.order()) {
+                let (definitions, packed) = (&self.definitions, Vec::new());
+                let options = ProgramOptions::default();
+                let mut operands = Operands { data, format, definitions, element, options, packed };
+                for form in self.forms(data, format) {
+                    let posed = operands.posed(&form)?.map(|(posed, _)| posed);
+                    body(operands.case(&form, spc::parallel::threads()), posed)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The formats for tensors of an order.
     fn formats(&self, order: usize) -> Vec<String> {
         let usual: &[&str] = match (order, self.quick) {
@@ -298,7 +318,7 @@ impl Choices {
             };
             let mut tuned = None;
             if self.tune {
-                let Prepared { kernel, inputs, dimensions, .. } = prepared;
+                let Posed { kernel, inputs, dimensions } = &prepared.posed;
                 let mut tunings = Vec::new();
                 tuned = measuring.tune(kernel, inputs, dimensions, case.clone(), &mut tunings)?;
                 tunings.into_iter().for_each(|tuning| sink.tuning(tuning));
@@ -315,10 +335,15 @@ impl Choices {
 }
 
 /// A kernel with its operands.
+pub(crate) struct Posed {
+    pub(crate) kernel: notation::Kernel,
+    pub(crate) inputs: Vec<(String, Operand)>,
+    pub(crate) dimensions: Vec<(String, usize)>,
+}
+
+/// The same, to be measured.
 struct Prepared {
-    kernel: notation::Kernel,
-    inputs: Vec<(String, Operand)>,
-    dimensions: Vec<(String, usize)>,
+    posed: Posed,
     /// How long the operands took to pack.
     pack: Duration,
 }
@@ -326,20 +351,33 @@ struct Prepared {
 impl Operands<'_> {
     /// What a form is called with each number of threads.
     fn cases(&self, form: &Form, machines: &[Machine]) -> Vec<Case> {
-        let case = |machine: &Machine| Case {
+        machines.iter().map(|machine| self.case(form, machine.threads())).collect()
+    }
+
+    fn case(&self, form: &Form, threads: usize) -> Case {
+        Case {
             tensor: self.data.name.clone(),
             kernel: form.kernel.name.to_owned(),
             mode: if form.kernel.has_modes { form.mode + 1 } else { 0 },
             format: self.format.to_owned(),
             rank: form.rank,
             element: self.element.name(),
-            threads: machine.threads(),
-        };
-        machines.iter().map(case).collect()
+            threads,
+        }
     }
 
     /// A kernel with its operands, to be compiled, or why there is none.
     fn begin(&mut self, form: &Form) -> Result<Result<(Prepared, Uncompiled), String>, Failure> {
+        let (posed, pack) = match self.posed(form)? {
+            Ok(posed) => posed,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let program = Uncompiled::new(&posed.kernel, posed.inputs.clone(), &posed.dimensions, &self.options);
+        Ok(program.map(|program| (Prepared { posed, pack }, program)).map_err(|error| error.to_string()))
+    }
+
+    /// A kernel with its operands and how long these took to pack, or why there is none.
+    fn posed(&mut self, form: &Form) -> Result<Result<(Posed, Duration), String>, Failure> {
         let choice = Choice { order: self.data.order(), mode: form.mode, format: self.format, element: self.element };
         let Definition { text, parameters } = form.kernel.define(&choice);
         let kernels = syntax::parse_program(&text).and_then(|kernel| {
@@ -371,9 +409,7 @@ impl Operands<'_> {
             inputs.push((name.to_owned(), operand));
         }
         let dimensions = if form.rank > 0 { vec![("r".to_owned(), form.rank)] } else { Vec::new() };
-        let program = Uncompiled::new(&kernel, inputs.clone(), &dimensions, &self.options);
-        let prepared = Prepared { kernel, inputs, dimensions, pack };
-        Ok(program.map(|program| (prepared, program)).map_err(|error| error.to_string()))
+        Ok(Ok((Posed { kernel, inputs, dimensions }, pack)))
     }
 
     fn format(&self, parameter: Parameter) -> Result<Format, Failure> {

@@ -13,6 +13,7 @@
 //! | `against` | beside what other libraries take |
 //! | `tune` | other schedules, measured |
 //! | `plans` | lines of many factors beside their best splits by hand |
+//! | `ranks` | on many ranks, beside one |
 
 mod against;
 mod baseline;
@@ -22,6 +23,7 @@ pub(crate) mod device;
 mod page;
 mod plans;
 mod plot;
+mod ranks;
 pub(crate) mod record;
 pub(crate) mod suite;
 mod table;
@@ -35,6 +37,7 @@ use crate::files::InputKind;
 use crate::output;
 use crate::predicted::predictions;
 use crate::progress::Progress;
+use crate::ranks::RanksArguments;
 use crate::run::{BackendName, load, notes, open, read, refuse};
 use crate::{settings, threads};
 use against::Peers;
@@ -138,6 +141,8 @@ pub(crate) struct Bench {
     /// Fail if something is so many times slower than in the earlier run
     #[arg(long, value_name = "RATIO", requires = "baseline")]
     fail_above: Option<f64>,
+    #[command(flatten)]
+    on_ranks: RanksArguments,
     /// Show how many times as long other libraries take, by a JSON list of figures: peer, tensor, kernel, mode, rank, element, median_ms, and clock if that is not `kernel`
     #[arg(long, value_name = "FILE")]
     against: Option<PathBuf>,
@@ -184,6 +189,10 @@ impl Bench {
         if !(self.budget > 0.0 && self.budget <= 3600.0) {
             return Err(Failure::usage("`--budget` is a number of seconds above 0, at most 3600"));
         }
+        if self.on_ranks.are_asked_for() {
+            return self.on_ranks();
+        }
+        self.on_ranks.check(&[])?;
         let baseline = self.baseline.as_deref().map(Baseline::read).transpose()?;
         if self.model.is_some() && self.backend != Some(BackendName::Cuda) {
             return Err(Failure::usage("`--model` predicts what a GPU does: with `--backend cuda`"));
@@ -264,7 +273,8 @@ impl Bench {
         machines(if numbers.is_empty() { &[0] } else { &numbers }, look)
     }
 
-    fn suite(&self, choices: &Choices, model: Option<&Predictions>, findings: &mut Findings) -> Result<(), Failure> {
+    /// The tensors of the suite's kernels.
+    fn tensors_of_suite(&self) -> Result<Vec<&OsStr>, Failure> {
         let generated: &[&str] = match self.quick {
             true => &["irrS:0.05", "kronecker:20000x20000:200000"],
             false => &["regS", "irrS", "irr2S4d", "kronecker:100000x100000:1000000"],
@@ -275,6 +285,11 @@ impl Bench {
         }
         // What is wrong with them is told before the machine is measured.
         tensors.iter().try_for_each(|tensor| data::check(tensor))?;
+        Ok(tensors)
+    }
+
+    fn suite(&self, choices: &Choices, model: Option<&Predictions>, findings: &mut Findings) -> Result<(), Failure> {
+        let tensors = self.tensors_of_suite()?;
         findings.machines = self.machines(model)?;
         let (machines, caches) = (findings.machines.clone(), findings.caches.clone());
         for tensor in tensors {

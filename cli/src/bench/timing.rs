@@ -35,7 +35,7 @@ pub(crate) enum Clocks {
 
 impl Budget {
     /// How often something runs that takes so long.
-    fn runs(&self, once: Duration) -> usize {
+    pub(super) fn runs(&self, once: Duration) -> usize {
         let fit = |time: Duration| (time.as_secs_f64() / once.as_secs_f64().max(1e-9)) as usize;
         fit(self.time).clamp(self.fewest.min(fit(self.time * 10)).max(1), self.most)
     }

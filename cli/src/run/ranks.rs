@@ -9,13 +9,12 @@ use crate::output;
 use crate::processes::Processes;
 #[cfg(not(feature = "mpi"))]
 use crate::processes::without_mpi;
-use crate::ranks::{Work, launched};
+use crate::ranks::{Slowest, Work, launched};
 use crate::settings;
 use crate::source::Source;
 use serde_json::{Value, json};
 use spc::distribute::{
-    Communicator, DistributeError, Machine, Part, Placement, Plan, Problem, ResultFile, SharedFile, Traffic, Written,
-    on_threads,
+    Communicator, DistributeError, Machine, Part, Placement, Plan, Problem, ResultFile, SharedFile, Written, on_threads,
 };
 use spc::execute::Operand;
 use spc::tensor::AnyTensor;
@@ -47,8 +46,7 @@ impl Run {
         if !self.on_ranks.are_asked_for() {
             return Ok(None);
         }
-        let is_repeated = self.repeat.get() > 1;
-        let for_one = [(self.stream.is_some(), "--stream"), (self.show_code, "--show-code"), (is_repeated, "--repeat")];
+        let for_one = [(self.stream.is_some(), "--stream"), (self.show_code, "--show-code")];
         if let Some((_, option)) = for_one.iter().find(|(is_given, _)| *is_given) {
             let message = format!("`{option}` is not for ranks");
             return Err(Failure::usage(message).help(format!("leave out `{option}`, or the ranks")));
@@ -86,7 +84,7 @@ impl Run {
             None => {
                 let (problem, plan) = all.agree(self.placed(work.pieces(own.size()), (kernel, &source), operands))?;
                 progress.step("running");
-                work.on(own, |own| of_rank(&problem, &plan, &files, own))
+                work.on(own, |own| of_rank(&problem, &plan, (self.repeat.get(), &files), own))
             }
         };
         let ran = match ran {
@@ -112,7 +110,9 @@ impl Run {
             None => {
                 let (problem, plan) = self.placed(work.pieces(ranks), (kernel, &source), operands)?;
                 progress.step("running");
-                on_threads(ranks, limit, |own| work.on(own, |own| of_rank(&problem, &plan, &files, own)))
+                on_threads(ranks, limit, |own| {
+                    work.on(own, |own| of_rank(&problem, &plan, (self.repeat.get(), &files), own))
+                })
             }
         };
         let ran = ran.map_err(|error| failure(error, kernel, &source))?;
@@ -132,7 +132,7 @@ impl Run {
     ) -> Result<Option<Ran>, DistributeError> {
         let (operands, options) = (operands.to_vec(), self.options(1));
         let (problem, plan) = Problem::of_file(kernel, operands, file, placement, &self.dimensions, &options, own)?;
-        of_rank(&problem, &plan, files, own)
+        of_rank(&problem, &plan, (self.repeat.get(), files), own)
     }
 
     /// How so many ranks work.
@@ -175,26 +175,28 @@ impl Run {
 fn of_rank(
     problem: &Problem,
     plan: &Plan,
-    files: &[ResultFile],
+    (repeat, files): (usize, &[ResultFile]),
     own: &dyn Communicator,
 ) -> Result<Option<Ran>, DistributeError> {
     let before = own.traffic();
-    let part = problem.run(plan, own)?;
-    let said = Said { traffic: own.traffic().since(before), took: Took::of(&part) };
+    let mut prepared = problem.prepare(plan, own)?;
+    let mut part = prepared.run()?;
+    let traffic = own.traffic().since(before);
+    let mut runs = vec![times(&part)];
+    for _ in 1..repeat {
+        part = prepared.run()?;
+        runs.push(times(&part));
+    }
     let (part, written) = problem.write(plan, part, files, own)?;
     let results = problem.gather(plan, part, own)?;
-    let all = own.gather(said.message())?;
-    Ok(results.zip(all).map(|(results, all)| {
-        let all = all.iter().map(|message| Said::read(message));
-        let said = all.reduce(Said::with).expect("there is a rank");
-        Ran {
-            written,
-            results,
-            said,
-            placement: plan.placement().to_string(),
-            pieces: plan.ranks(),
-            plan: of_plan(plan),
-        }
+    let slowest = Slowest::of(own, traffic, &runs)?;
+    Ok(results.zip(slowest).map(|(results, slowest)| Ran {
+        written,
+        results,
+        slowest,
+        placement: plan.placement().to_string(),
+        pieces: plan.ranks(),
+        plan: of_plan(plan),
     }))
 }
 
@@ -203,7 +205,8 @@ struct Ran {
     /// What is in files already.
     written: Vec<Written>,
     results: Vec<(String, AnyTensor)>,
-    said: Said,
+    /// In the first run, and in the median of all.
+    slowest: Slowest<3>,
     placement: String,
     /// As many as there are ranks, or parts.
     pieces: usize,
@@ -214,7 +217,7 @@ struct Ran {
 impl Ran {
     /// Writes the results, and says what it took.
     fn report(self, kernel: &Kernel, destinations: &[(String, Destination)], ranks: usize) -> Result<(), Failure> {
-        let Said { traffic, took } = self.said;
+        let Slowest { sent, times: [exchange, run, combine], runs } = self.slowest;
         let to_stdout = outputs::write(&self.results, destinations)?;
         let text = || {
             let mut text = String::new();
@@ -239,11 +242,12 @@ impl Ran {
             return output::print_json(json!({
                 "ranks": ranks,
                 "plan": self.plan,
-                "sent_bytes": traffic.bytes,
-                "messages": traffic.messages,
-                "run_ms": milliseconds(took.kernel),
-                "exchange_ms": milliseconds(took.exchange),
-                "combine_ms": milliseconds(took.combine),
+                "sent_bytes": sent.bytes,
+                "messages": sent.messages,
+                "runs": runs,
+                "run_ms": milliseconds(run),
+                "exchange_ms": milliseconds(exchange),
+                "combine_ms": milliseconds(combine),
                 "outputs": of_results.collect::<serde_json::Map<String, Value>>(),
             }));
         }
@@ -260,67 +264,26 @@ impl Ran {
 
 impl Ran {
     fn sentence(&self, ranks: usize) -> String {
-        let Said { traffic, took } = self.said;
-        let ms = |time: Duration| format!("{} ms", milliseconds(time));
+        let Slowest { sent, times, runs } = self.slowest;
+        let [exchange, run, combine] = times.map(|time| format!("{} ms", milliseconds(time)));
         format!(
-            "distribute {} over {ranks} ranks{}: {} sent in {} messages; the slowest {} takes {} for operands, {} in the kernel, {} to combine",
+            "distribute {} over {ranks} ranks{}: {} sent in {} messages; the slowest {} takes {} for operands, {} in the kernel, {} to combine{}",
             self.placement,
             if self.pieces == ranks { String::new() } else { format!(" in {} parts", self.pieces) },
-            output::bytes(usize::try_from(traffic.bytes).unwrap_or(usize::MAX)),
-            traffic.messages,
+            output::bytes(usize::try_from(sent.bytes).unwrap_or(usize::MAX)),
+            sent.messages,
             if self.pieces == ranks { "rank" } else { "part" },
-            ms(took.exchange),
-            ms(took.kernel),
-            ms(took.combine),
+            exchange,
+            run,
+            combine,
+            if runs == 1 { String::new() } else { format!(" (median of {runs})") },
         )
     }
 }
 
-/// What one rank has sent and how long it took, or all that ranks have sent and the longest that one took.
-#[derive(Debug, Clone, Copy)]
-struct Said {
-    traffic: Traffic,
-    took: Took,
-}
-
-impl Said {
-    fn message(&self) -> Vec<u8> {
-        let Took { exchange, kernel, combine } = self.took;
-        let times = [exchange, kernel, combine].map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
-        let numbers = [self.traffic.bytes, self.traffic.messages].into_iter().chain(times);
-        numbers.flat_map(u64::to_le_bytes).collect()
-    }
-
-    fn read(message: &[u8]) -> Self {
-        let mut numbers = message.chunks_exact(8).map(|bytes| u64::from_le_bytes(bytes.try_into().expect("eight")));
-        let mut next = || numbers.next().expect("a rank has said all");
-        let traffic = Traffic { bytes: next(), messages: next() };
-        let [exchange, kernel, combine] = [(); 3].map(|()| Duration::from_nanos(next()));
-        Self { traffic, took: Took { exchange, kernel, combine } }
-    }
-
-    fn with(mut self, other: Self) -> Self {
-        self.traffic += other.traffic;
-        self.took = Took {
-            exchange: self.took.exchange.max(other.took.exchange),
-            kernel: self.took.kernel.max(other.took.kernel),
-            combine: self.took.combine.max(other.took.combine),
-        };
-        self
-    }
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Took {
-    exchange: Duration,
-    kernel: Duration,
-    combine: Duration,
-}
-
-impl Took {
-    fn of(part: &Part) -> Self {
-        Self { exchange: part.exchange_time, kernel: part.kernel_time, combine: part.combine_time }
-    }
+/// What a rank takes for rows of operands, in the kernel, and to combine.
+fn times(part: &Part) -> [Duration; 3] {
+    [part.exchange_time, part.kernel_time, part.combine_time]
 }
 
 /// Placements with what each sends, the best first.

@@ -262,7 +262,7 @@ fn processes_that_mpi_has_started_are_refused() {
     for (arguments, expected) in [
         (&["run", "y(i) = A(i,j)", "-i", "A=x.tns", "-o", "y=y.tns"][..], "was built without MPI"),
         (&["cp", "x.tns", "--rank", "2"], "was built without MPI"),
-        (&["convert", "x.tns", "y.tns"], "which only `spc run`, `spc cp` and `spc tucker` are for"),
+        (&["convert", "x.tns", "y.tns"], "which only `spc run`, `spc cp`, `spc tucker` and `spc bench` are for"),
     ] {
         for name in ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"] {
             let output = place.command(arguments).env(name, "4").output().unwrap();

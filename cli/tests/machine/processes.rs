@@ -315,8 +315,8 @@ fn what_one_process_has_is_refused() -> Result<(), Skip> {
     for (line, expected) in [
         (format!("run {spmv} -i A=-"), "comes from the standard input"),
         (format!("run {spmv} -i A=a.tns --ranks 3"), "`--ranks 3` for 2 processes"),
-        (format!("run {spmv} -i A=a.tns --repeat 3"), "`--repeat` is not for ranks"),
-        ("info x.tns".to_owned(), "which only `spc run`, `spc cp` and `spc tucker` are for"),
+        (format!("run {spmv} -i A=a.tns --show-code"), "`--show-code` is not for ranks"),
+        ("info x.tns".to_owned(), "which only `spc run`, `spc cp`, `spc tucker` and `spc bench` are for"),
     ] {
         let said = together.fails(2, &format!("exec \"$0\" {line}"), 2);
         assert_has(&said, expected);

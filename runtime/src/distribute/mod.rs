@@ -50,6 +50,7 @@ mod mpi;
 mod parts;
 mod placement;
 mod plan;
+mod prepared;
 mod problem;
 mod redistribute;
 mod rows;
@@ -68,6 +69,7 @@ pub use mpi::MpiRank;
 pub use parts::{PARTS, TooFewParts, in_parts, parts_for};
 pub use placement::Placement;
 pub use plan::{Counts, Machine, Plan, Summary};
+pub use prepared::Prepared;
 pub use problem::Problem;
 #[cfg(feature = "decompose")]
 pub(crate) use redistribute::in_slices;

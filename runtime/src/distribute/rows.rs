@@ -68,6 +68,15 @@ impl Rows {
         users.iter().copied().filter(move |&user| user != owner)
     }
 
+    /// The ranks that need a coordinate.
+    pub(super) fn users(&self, coordinate: u64) -> impl Iterator<Item = u32> + '_ {
+        let (users, owner) = match self {
+            Rows::Ranges(_) => (&[][..], Some(self.owner(coordinate))),
+            Rows::Shared(shared) => (shared.users_of(coordinate), None),
+        };
+        users.iter().copied().chain(owner)
+    }
+
     /// The coordinates that several ranks need, ascending.
     pub(super) fn shared(&self) -> impl Iterator<Item = u64> + '_ {
         let (coordinates, begin): (&[u64], &[usize]) = match self {

@@ -3,19 +3,19 @@
 
 use super::DistributeError;
 use super::communicator::Communicator;
-use super::dense_rows::{chosen, copy_row, put_row, put_rows, row_bytes, rows_of};
+use super::dense_rows::{chosen, copy_row, put_rows, rows_of};
 use super::listed::{Listed, dense, from_bytes};
 use super::plan::Plan;
 use super::problem::Problem;
 use super::rows::Rows;
-use crate::execute::{Backend, Chain, Operand, ProgramError, Streamed, Uncompiled};
+use crate::execute::{Backend, Chain, Operand, ProgramError, Streamed};
 use crate::tensor::{AnyTensor, Duplicates, Element, Values};
 use crate::with_element;
 use spc_compiler::concrete::Target;
 use spc_compiler::format::Format;
 use spc_compiler::ir::{ElementType, Literal, ReduceOperator};
 use spc_compiler::notation::Tensor;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// What a rank has of the results, and what it took.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ pub(super) enum Held {
 }
 
 impl Problem {
-    /// Runs this rank's part. All ranks call it with one plan.
+    /// Runs this rank's part, once. All ranks call it with one plan.
     ///
     /// # Errors
     /// When the kernel can't be compiled or stops, here or on another rank.
@@ -53,29 +53,7 @@ impl Problem {
     /// # Panics
     /// When the plan is for another number of ranks.
     pub fn run(&self, plan: &Plan, ranks: &dyn Communicator) -> Result<Part, DistributeError> {
-        assert_eq!(plan.ranks, ranks.size(), "the plan is for these ranks");
-        let local = Local {
-            problem: self,
-            plan,
-            ranks,
-            needed: plan.rows.iter().map(|rows| rows.needed(ranks.rank())).collect(),
-        };
-        let start = Instant::now();
-        let inputs = local.inputs()?;
-        let exchange_time = start.elapsed();
-        let start = Instant::now();
-        let program = Uncompiled::new(&self.kernel, inputs, &local.dimensions(), &self.options)?.compile()?;
-        let compile_time = start.elapsed();
-        let outcome = program.run(1)?;
-        let start = Instant::now();
-        let mut results = Vec::new();
-        for (name, tensor) in outcome.outputs {
-            let place = self.place(&name);
-            results.push((place, local.result(place, tensor)?));
-        }
-        let combine_time = start.elapsed();
-        let kernel_time = outcome.run_times.iter().sum();
-        Ok(Part { results, exchange_time, compile_time, kernel_time, combine_time })
+        self.prepare(plan, ranks)?.run()
     }
 
     /// The results as a whole, on the first rank. All ranks call it.
@@ -143,130 +121,127 @@ impl Problem {
 }
 
 /// A rank at work.
-struct Local<'a> {
-    problem: &'a Problem,
-    plan: &'a Plan,
-    ranks: &'a dyn Communicator,
+pub(super) struct Local<'a> {
+    pub(super) problem: &'a Problem,
+    pub(super) plan: &'a Plan,
+    pub(super) ranks: &'a dyn Communicator,
     /// The coordinates of each renumbered index that it needs, ascending: the place of one is its number here.
-    needed: Vec<Vec<u64>>,
+    pub(super) needed: Vec<Vec<u64>>,
 }
 
 impl Local<'_> {
-    /// The inputs of the rank's kernel.
-    fn inputs(&self) -> Result<Vec<(String, Operand)>, DistributeError> {
-        let sent: Vec<_> = self.problem.inputs().filter(|(place, (name, _))| self.plan.is_sent(*place, name)).collect();
+    /// The sparse inputs of the rank's kernel, and those that every rank has as a whole; dense ones of which it has some rows are of zeros.
+    pub(super) fn inputs(&self) -> Result<Vec<(String, Operand)>, DistributeError> {
+        let is_sent = |place: usize, name: &str| self.plan.is_sent(place, name) && !self.is_dense(place);
         let mut messages = vec![Vec::new(); self.ranks.size()];
-        for (place, (name, tensor)) in &sent {
-            self.send(*place, name, tensor, &mut messages);
+        for (place, (name, _)) in self.problem.inputs().filter(|(place, (name, _))| is_sent(*place, name)) {
+            self.send_entries(place, name, &mut messages);
         }
-        let taken = self.ranks.exchange(messages)?;
+        let taken = match self.problem.inputs().any(|(place, (name, _))| is_sent(place, name)) {
+            true => self.ranks.exchange(messages)?,
+            false => messages,
+        };
         let mut from: Vec<&[u8]> = taken.iter().map(Vec::as_slice).collect();
         let mut inputs = Vec::new();
         for (place, (name, tensor)) in self.problem.inputs() {
             let operand = match self.plan.cut(place) {
                 _ if self.plan.is_shared(name) => self.own_entries(place, name),
                 None => tensor.clone().into(),
-                Some(cut) => self.take(place, (name, tensor), cut, &mut from)?,
+                Some(_) if self.is_dense(place) => self.zeros(place, tensor)?.into(),
+                Some(cut) => self.taken_entries(place, name, cut, &mut from),
             };
             inputs.push((name.clone(), operand));
         }
         Ok(inputs)
     }
 
-    fn rows(&self, index: usize) -> &Rows {
+    pub(super) fn rows(&self, index: usize) -> &Rows {
         &self.plan.rows[index]
     }
 
-    /// Puts what others need of an operand's rows, where this rank owns them, into messages: rows in ascending order, or entries in the
-    /// order in which they are stored, as many as their number says.
-    fn send(&self, place: usize, name: &str, tensor: &AnyTensor, messages: &mut [Vec<u8>]) {
+    /// Puts what others need of a sparse operand's entries, where this rank owns them, into messages, in the order in which they are stored, as
+    /// many as their number says.
+    fn send_entries(&self, place: usize, name: &str, messages: &mut [Vec<u8>]) {
         let (mode, index) = self.plan.cut(place).expect("it is cut");
         let (own, rows) = (self.ranks.rank() as u32, self.rows(index));
-        if self.is_dense(place) {
-            let mut row = Vec::new();
-            for coordinate in rows.shared().filter(|&coordinate| rows.owner(coordinate) == own) {
-                row.clear();
-                copy_row(
-                    tensor.values().as_bytes(),
-                    tensor.shape(),
-                    (mode, tensor.element().bytes()),
-                    coordinate as usize,
-                    &mut row,
-                );
-                rows.others(coordinate).for_each(|user| messages[user as usize].extend_from_slice(&row));
-            }
-        } else {
-            let listed = self.problem.listed(name);
-            for (entry, &coordinate) in listed.indices[mode].iter().enumerate() {
-                if rows.owner(coordinate) == own {
-                    rows.others(coordinate).for_each(|user| listed.write(entry, &mut messages[user as usize]));
-                }
+        let listed = self.problem.listed(name);
+        for (entry, &coordinate) in listed.indices[mode].iter().enumerate() {
+            if rows.owner(coordinate) == own {
+                rows.others(coordinate).for_each(|user| listed.write(entry, &mut messages[user as usize]));
             }
         }
     }
 
-    /// An operand of the rows that this rank needs: its own ones, and those that others have sent. Of one that is on every rank, all are its own.
-    fn take(
-        &self,
-        place: usize,
-        (name, tensor): (&str, &AnyTensor),
-        (mode, index): (usize, usize),
-        from: &mut [&[u8]],
-    ) -> Result<Operand, DistributeError> {
-        let (own, rows) = (self.ranks.rank() as u32, self.rows(index));
-        let is_everywhere = self.plan.is_replicated(name);
-        let owner = |coordinate: u64| if is_everywhere { own } else { rows.owner(coordinate) };
-        let (shape, width) = (tensor.shape(), tensor.element().bytes());
-        if !self.is_dense(place) {
-            let listed = self.problem.listed(name);
-            let mut here = Listed::empty(listed.shape.clone(), listed.element);
-            let size = listed.entry_bytes();
-            // How many entries each rank has sent of this operand.
-            let mut counts = vec![0usize; from.len()];
-            for (entry, &coordinate) in listed.indices[mode].iter().enumerate() {
-                let owner = owner(coordinate);
-                if rows.is_needed(coordinate, own) {
-                    match owner == own {
-                        true => here.push(listed.index(entry), listed.value(entry)),
-                        false => counts[owner as usize] += 1,
-                    }
+    /// The rank that has what belongs to a coordinate of an operand for this one: itself, of one that is on every rank.
+    pub(super) fn owner(&self, name: &str, index: usize, coordinate: u64) -> u32 {
+        match self.plan.is_replicated(name) {
+            true => self.ranks.rank() as u32,
+            false => self.rows(index).owner(coordinate),
+        }
+    }
+
+    /// A sparse operand's entries that this rank needs: its own ones, and those that others have sent.
+    fn taken_entries(&self, place: usize, name: &str, (mode, index): (usize, usize), from: &mut [&[u8]]) -> Operand {
+        let own = self.ranks.rank() as u32;
+        let listed = self.problem.listed(name);
+        let mut here = Listed::empty(listed.shape.clone(), listed.element);
+        let size = listed.entry_bytes();
+        // How many entries each rank has sent of this operand.
+        let mut counts = vec![0usize; from.len()];
+        for (entry, &coordinate) in listed.indices[mode].iter().enumerate() {
+            let owner = self.owner(name, index, coordinate);
+            if self.rows(index).is_needed(coordinate, own) {
+                match owner == own {
+                    true => here.push(listed.index(entry), listed.value(entry)),
+                    false => counts[owner as usize] += 1,
                 }
             }
-            for (from, count) in from.iter_mut().zip(counts) {
-                let (message, rest) = from.split_at(count * size);
-                here.read(message);
-                *from = rest;
-            }
-            return Ok(Operand::Entries(self.renumbered(place, here)));
         }
-        let needed = &self.needed[index];
-        let row = row_bytes(shape, (mode, width));
-        let mut local = shape.to_vec();
-        local[mode] = needed.len();
-        let mut bytes = vec![0u8; row * needed.len()];
-        let mut own_row = Vec::new();
-        for (number, &coordinate) in needed.iter().enumerate() {
-            let owner = owner(coordinate);
-            let row = if owner == own {
-                own_row.clear();
-                copy_row(tensor.values().as_bytes(), shape, (mode, width), coordinate as usize, &mut own_row);
-                &own_row[..]
-            } else {
-                let (row, rest) = from[owner as usize].split_at(row);
-                from[owner as usize] = rest;
-                row
-            };
-            put_row(&mut bytes, &local, (mode, width), number, row);
+        for (from, count) in from.iter_mut().zip(counts) {
+            let (message, rest) = from.split_at(count * size);
+            here.read(message);
+            *from = rest;
         }
+        Operand::Entries(self.renumbered(place, here))
+    }
+
+    /// A dense operand as the rank has it, but for its elements.
+    fn zeros(&self, place: usize, tensor: &AnyTensor) -> Result<AnyTensor, DistributeError> {
+        let modes = self.plan.distribution.modes[place].iter().zip(tensor.shape());
+        let shape = modes.map(|(index, &extent)| index.map_or(extent, |index| self.needed[index].len())).collect();
+        let declared = &self.problem.kernel.tensors[place];
+        let zeros = AnyTensor::zeros(shape, Format::dense(tensor.order()), tensor.element());
+        let zeros = zeros.map_err(|error| DistributeError::pack(&declared.name, error.into()))?;
+        Ok(zeros.with_fill(declared.fill))
+    }
+
+    /// A dense operand of the rows that this rank needs, which are given.
+    pub(super) fn of_rows(
+        &self,
+        place: usize,
+        mut bytes: Vec<u8>,
+        (mode, mut shape): (usize, Vec<usize>),
+    ) -> Result<AnyTensor, DistributeError> {
+        let declared = &self.problem.kernel.tensors[place];
         // Other modes have the coordinates that are needed, too.
         for (other, index) in self.plan.distribution.modes[place].iter().enumerate() {
             if let Some(index) = index.filter(|_| other != mode) {
-                (bytes, local) = chosen(&bytes, local, (other, width), &self.needed[index]);
+                (bytes, shape) = chosen(&bytes, shape, (other, declared.element.bytes()), &self.needed[index]);
             }
         }
-        let tensor =
-            dense(local, tensor.element(), &bytes).map_err(|error| DistributeError::pack(name, error.into()))?;
-        Ok(tensor.with_fill(self.problem.kernel.tensors[place].fill).into())
+        let tensor = dense(shape, declared.element, &bytes);
+        let tensor = tensor.map_err(|error| DistributeError::pack(&declared.name, error.into()))?;
+        self.declared(place, tensor)
+    }
+
+    /// A dense input in the format that the kernel declares.
+    pub(super) fn declared(&self, place: usize, tensor: AnyTensor) -> Result<AnyTensor, DistributeError> {
+        let declared = &self.problem.kernel.tensors[place];
+        let tensor = tensor.with_fill(declared.fill);
+        match *tensor.format() == declared.format {
+            true => Ok(tensor),
+            false => tensor.convert(&declared.format).map_err(|source| DistributeError::pack(&declared.name, source)),
+        }
     }
 
     /// The entries of the shared tensor that are this rank's.
@@ -300,7 +275,7 @@ impl Local<'_> {
     }
 
     /// Extents that no input determines, as they are here.
-    fn dimensions(&self) -> Vec<(String, usize)> {
+    pub(super) fn dimensions(&self) -> Vec<(String, usize)> {
         let indices = &self.plan.distribution.indices;
         let here = |name: &String| indices.iter().position(|index| index.names.contains(name));
         let dimension = |(name, extent): &(String, usize)| {
@@ -309,12 +284,12 @@ impl Local<'_> {
         self.problem.dimensions.iter().map(dimension).collect()
     }
 
-    fn is_dense(&self, place: usize) -> bool {
+    pub(super) fn is_dense(&self, place: usize) -> bool {
         self.problem.kernel.tensors[place].format.is_dense()
     }
 
     /// Brings what this rank has made of a result to the owners, and takes what is this rank's.
-    fn result(&self, place: usize, tensor: AnyTensor) -> Result<Held, DistributeError> {
+    pub(super) fn result(&self, place: usize, tensor: AnyTensor) -> Result<Held, DistributeError> {
         let declared = &self.problem.kernel.tensors[place];
         match self.plan.cut(place) {
             None => self.whole(declared, tensor),

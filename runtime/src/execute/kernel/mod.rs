@@ -458,7 +458,7 @@ impl Kernel {
     }
 
     /// Runs the kernel more than once on tensors, and says how long it took.
-    pub(super) fn measure(
+    pub(crate) fn measure(
         &self,
         inputs: &[&AnyTensor],
         dimensions: &[(&str, usize)],
