@@ -98,7 +98,9 @@ fn every_failing_operation_of_a_run_is_an_error_and_leaves_the_old_file() {
     for output in ["y=y.tns", "y=y.npy"] {
         each_failure(&place, &[&spmv[..], &["--ranks", "3", "-o", output]].concat(), &output[2..]);
     }
-    each_failure(&place, &[&product[..], &["--ranks", "3", "-o", "C=c.mtx"]].concat(), "c.mtx");
+    let scaled =
+        ["run", "C(i, j) = 2 * A(i, j)", "-f", "A=csr", "-f", "C=csr", "-i", "A=A.tns", "--backend", "interpreter"];
+    each_failure(&place, &[&scaled[..], &["--ranks", "3", "-o", "C=c.mtx"]].concat(), "c.mtx");
 }
 
 /// A number from a number: which moments are tried is the same in each run.

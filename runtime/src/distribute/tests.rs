@@ -479,20 +479,19 @@ fn parts_give_the_same_bits() {
 
 /// Files that ranks write together are those that one writes of the gathered result, and what is told of it is the same. Gives how many
 /// were written so.
-fn written(text: &str, inputs: Vec<(&str, Operand)>, dimensions: &[(&str, usize)]) -> usize {
+fn written(text: &str, inputs: Vec<(&str, Operand)>) -> usize {
+    written_on(&[1, 2, 3, 4, 7], text, inputs)
+}
+
+fn written_on(ranks: &[usize], text: &str, inputs: Vec<(&str, Operand)>) -> usize {
     let kernel = kernel(text);
     let options = ProgramOptions { backend: Some(Backend::Interpreter), ..ProgramOptions::default() };
     let inputs = inputs.into_iter().map(|(name, operand)| (name.to_owned(), operand)).collect();
-    let dimensions: Vec<(String, usize)> =
-        dimensions.iter().map(|(name, extent)| ((*name).to_owned(), *extent)).collect();
-    let problem = Problem::new(&kernel, inputs, &dimensions, &options).unwrap();
+    let problem = Problem::new(&kernel, inputs, &[], &options).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let mut count = 0;
-    for ranks in [1, 2, 3, 4, 7, 64] {
-        let plans = problem.plans(ranks, Machine::default()).unwrap();
-        // So many ranks have little to do, and take long.
-        let most = if ranks > 7 { 1 } else { plans.len() };
-        for plan in plans.into_iter().take(most) {
+    for &ranks in ranks {
+        for plan in problem.plans(ranks, Machine::default()).unwrap() {
             let gather = |own: &ThreadRank| problem.run(&plan, own).and_then(|part| problem.gather(&plan, part, own));
             let expected = on_threads(ranks, None, gather).unwrap().swap_remove(0).unwrap();
             let [(name, expected)] = &expected[..] else { panic!("one result") };
@@ -547,29 +546,29 @@ fn dense_results_are_written_by_all_ranks() {
     let tables = || [("B", table(&[15, 4])), ("C", table(&[25, 4]))];
     for format in ["csr", "csc", "coo"] {
         let spmv = "fn spmv(A: F, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }";
-        assert!(written(&spmv.replace('F', format), vec![a(), ("x", table(&[30]))], &[]) >= 6);
+        assert!(written(&spmv.replace('F', format), vec![a(), ("x", table(&[30]))]) >= 5);
     }
     let mttkrp = "fn mttkrp(X: csf, B: dense, C: dense) -> A: dense { A(i, r) = X(i, j, k) * B(j, r) * C(k, r); }";
-    assert!(written(mttkrp, [vec![x()], tables().into()].concat(), &[]) >= 6);
+    assert!(written(mttkrp, [vec![x()], tables().into()].concat()) >= 5);
     // Rows along the last mode, and elements here and there.
     let turned = "fn turned(X: csf, B: dense, C: dense) -> A: dense { A(r, i) = X(i, j, k) * B(j, r) * C(k, r); }";
-    assert!(written(turned, [vec![x()], tables().into()].concat(), &[]) >= 6);
+    assert!(written(turned, [vec![x()], tables().into()].concat()) >= 5);
     let ttv = "fn ttv(X: csf, v: dense) -> Y: dense { Y(i, j) = X(i, j, k) * v(k); }";
-    assert!(written(ttv, vec![x(), ("v", table(&[25]))], &[]) >= 6);
+    assert!(written(ttv, vec![x(), ("v", table(&[25]))]) >= 5);
     let ttm = "fn ttm(X: csf, U: dense) -> Y: dense { Y(i, r, j) = X(i, j, k) * U(k, r); }";
-    assert!(written(ttm, vec![x(), ("U", table(&[25, 3]))], &[]) >= 6);
+    assert!(written(ttm, vec![x(), ("U", table(&[25, 3]))]) >= 5);
     let shortest = "fn step(A: csr fill inf, d: dense) -> e: dense { e(i) = min(j)(A(i, j) + d(j)); }";
-    assert!(written(shortest, vec![a(), ("d", table(&[30]))], &[]) >= 6);
+    assert!(written(shortest, vec![a(), ("d", table(&[30]))]) >= 5);
     // More ranks than rows, and nothing at all.
     let spmv = "fn spmv(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }";
     for entries in [1, 0] {
-        written(spmv, vec![("A", sparse(&[3, 3], entries, 7)), ("x", table(&[3]))], &[]);
+        written(spmv, vec![("A", sparse(&[3, 3], entries, 7)), ("x", table(&[3]))]);
     }
     // What each rank has as a whole, or is stored in another order, is gathered.
     let square = || ("A", sparse(&[30, 30], 120, 3));
     let form = "fn form(A: csr, x: dense) -> s: f64 { s = x(i) * A(i, j) * x(j); }";
-    assert_eq!(written(form, vec![square(), ("x", table(&[30]))], &[]), 0);
-    assert_eq!(written("fn copy(A: csr) -> B: tiled(4) { B(i, j) = A(i, j); }", vec![square()], &[]), 0);
+    assert_eq!(written(form, vec![square(), ("x", table(&[30]))]), 0);
+    assert_eq!(written("fn copy(A: csr) -> B: tiled(4) { B(i, j) = A(i, j); }", vec![square()]), 0);
 }
 
 #[test]
@@ -582,23 +581,21 @@ fn sparse_results_are_written_by_all_ranks() {
         let sddmm = of("fn sddmm(A: csr, B: dense, C: dense) -> D: F { D(i, j) = A(i, j) * B(i, r) * C(j, r); }");
         if format != "csr fill 2" {
             let tables = [("B", table(&[40, 4])), ("C", table(&[30, 4]))];
-            assert!(written(&sddmm, [vec![a()], tables.into()].concat(), &[]) >= 6, "{format}");
+            assert!(written(&sddmm, [vec![a()], tables.into()].concat()) >= 5, "{format}");
         }
         let sum = of("fn sum(A: F, B: F) -> C: F { C(i, j) = A(i, j) + B(i, j); }");
         let sum = sum.replace("-> C: csr fill 2", "-> C: csr fill 4");
-        assert!(written(&sum, vec![a(), b()], &[]) >= 6, "{format}");
+        assert!(written(&sum, vec![a(), b()]) >= 5, "{format}");
     }
     let spgemm = "fn spgemm(A: csr, B: csr) -> C: csr { C(i, l) = A(i, k) * B(k, l); }";
-    assert!(written(spgemm, vec![a(), ("B", sparse(&[30, 25], 120, 2))], &[]) >= 6);
+    assert!(written(spgemm, vec![a(), ("B", sparse(&[30, 25], 120, 2))]) >= 5);
     let x = || ("X", sparse(&[20, 15, 25], 300, 4));
     let scaled = "fn scaled(X: csf) -> Y: csf { Y(i, j, k) = 2 * X(i, j, k); }";
-    assert!(written(scaled, vec![x()], &[]) >= 6);
-    assert!(
-        written("fn scaled(A: csr) -> C: csr { C(i, j) = 2 * A(i, j); }", vec![("A", sparse(&[3, 3], 0, 7))], &[]) >= 6
-    );
+    assert!(written(scaled, vec![x()]) >= 5);
+    assert!(written("fn scaled(A: csr) -> C: csr { C(i, j) = 2 * A(i, j); }", vec![("A", sparse(&[3, 3], 0, 7))]) >= 5);
     // Formats that store more than the entries are gathered.
     let ttm = "fn ttm(X: csf, U: dense) -> Y: [compressed, compressed, dense] { Y(i, j, r) = X(i, j, k) * U(k, r); }";
-    assert_eq!(written(ttm, vec![x(), ("U", table(&[25, 3]))], &[]), 0);
+    assert_eq!(written(ttm, vec![x(), ("U", table(&[25, 3]))]), 0);
 }
 
 #[test]
@@ -613,8 +610,9 @@ fn what_cannot_be_written_leaves_files_as_they_were() {
     let write = |path: &std::path::Path, file_type| {
         let file = ResultFile { name: "C".to_owned(), path: path.to_owned(), file_type };
         let of_rank = |own: &ThreadRank| {
-            let (part, written) =
-                problem.run(&plan, own).and_then(|part| problem.write(&plan, part, &[file.clone()], own))?;
+            let (part, written) = problem
+                .run(&plan, own)
+                .and_then(|part| problem.write(&plan, part, std::slice::from_ref(&file), own))?;
             Ok::<_, DistributeError>((written.len(), problem.gather(&plan, part, own)?.map(|results| results.len())))
         };
         on_threads(4, None, of_rank).map(|mut all| all.swap_remove(0))
@@ -660,6 +658,18 @@ fn what_cannot_be_written_leaves_files_as_they_were() {
     assert_eq!(*said.lock().unwrap(), vec![Some(error); 3]);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "before");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+}
+
+/// Most of so many ranks have nothing to write.
+#[test]
+#[cfg(unix)]
+fn many_ranks_write_little() {
+    let a = || ("A", sparse(&[40, 30], 150, 1));
+    let spmv = "fn spmv(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }";
+    assert!(written_on(&[64], spmv, vec![a(), ("x", table(&[30]))]) >= 1);
+    let scaled = "fn scaled(A: csr) -> C: csc { C(i, j) = 2 * A(i, j); }";
+    assert!(written_on(&[64], scaled, vec![("A", sparse(&[40, 30], 20, 1))]) >= 1);
+    assert!(written_on(&[64], scaled, vec![("A", sparse(&[3, 3], 0, 7))]) >= 1);
 }
 
 /// Parts are ranks to what writes.

@@ -286,11 +286,15 @@ impl Own {
             sum += c64::new(f64::from_bits(next()), f64::from_bits(next()));
             all.read(first);
         }
-        let (indices, values) = all.clone().columns();
-        let mut first = Listed::empty(shape.to_vec(), declared.element);
-        for entry in first_stored(&declared.format, shape, &indices, values.len()).map_err(pack)? {
-            first.push(all.index(entry), all.value(entry));
+        // One rank chooses: if that fails, no other goes on.
+        let mut chosen = Vec::new();
+        if ranks.rank() == 0 {
+            let (indices, values) = all.clone().columns();
+            let first = first_stored(&declared.format, shape, &indices, values.len()).map_err(pack)?;
+            first.into_iter().for_each(|entry| all.write(entry, &mut chosen));
         }
+        let mut first = Listed::empty(shape.to_vec(), declared.element);
+        first.read(&of_first(chosen, ranks)?);
         let index = |entry| first.index(entry).map(|index| index as usize).collect();
         Ok(Written {
             name: declared.name.clone(),
