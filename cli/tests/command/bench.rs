@@ -254,6 +254,39 @@ fn libraries_are_compared_by_the_same_clock() {
     assert_has(&place.refuses(&bench(&["--against", "wrong.json"])), &["figure 1", "no clock `wall`", "`into`"]);
 }
 
+/// On ranks: what is sent is what the plan says, and one rank stands beside.
+#[test]
+fn kernels_are_measured_on_ranks() {
+    let place = Place::new();
+    place.prints(&["generate", "uniform", "--shape", "20x30x25", "--nnz", "400", "--seed", "1", "-o", "x.tns"]);
+    let bench =
+        ["bench", "--quick", "--budget", "0.001", "--backend", "interpreter", "-f", "csf", "--rank", "4", "x.tns"];
+    let on = |more: &[&'static str]| [&bench[..], &["--kernel", "mttkrp,ttv", "--mode", "1,3"], more].concat();
+    let json = place.json(&on(&["--ranks", "3", "--timeout", "60", "--json", "--save", "a.json"]));
+    let records = json["on_ranks"].as_array().unwrap();
+    assert_eq!(records.len(), 4, "{json}");
+    for record in records {
+        let number = |name: &str| record[name].as_f64().unwrap_or_else(|| panic!("no `{name}` in {record}"));
+        assert_eq!(record["ranks"], 3);
+        let call = number("call_ms");
+        assert!(call > 0.0 && number("one_rank_ms") > 0.0 && number("runs") >= 1.0, "{record}");
+        assert!((number("speedup") - number("one_rank_ms") / call).abs() < 1e-9);
+        assert!(number("kernel_ms") <= call && number("exchange_ms") <= call && number("combine_ms") <= call);
+    }
+    let text = "fn k(X: csf, B: dense, C: dense) -> A: dense { A(i, r) = X(i, j, k) * B(j, r) * C(k, r); }";
+    let inputs = ["-i", "X=x.tns", "-i", "B=ones", "-i", "C=ones", "--dim", "r=4"];
+    let explained = place.json(&[&["explain", text, "--ranks", "3", "--json"], &inputs[..]].concat());
+    let mttkrp = records.iter().find(|record| record["kernel"] == "mttkrp" && record["mode"] == 1).unwrap();
+    let plan = &explained["plans"][0];
+    assert_eq!((&mttkrp["distribute"], &mttkrp["sent_bytes"]), (&plan["distribute"], &plan["bytes"]), "{explained}");
+    assert_eq!(serde_json::from_str::<Value>(&place.read("a.json")).unwrap()["on_ranks"].as_array().unwrap().len(), 4);
+    assert_has(&place.prints(&on(&["--ranks", "2"])), &["x.tns on 2 ranks", "speedup", "mttkrp"]);
+    let refused = |more: &[&'static str]| place.fails(&on(&[&["--ranks", "2"], more].concat()), 2);
+    assert_has(&refused(&["--tune"]), &["`--tune` is for one rank"]);
+    assert_has(&refused(&["--threads", "2"]), &["`--threads` is for one rank"]);
+    assert_has(&place.fails(&on(&["--timeout", "2"]), 2), &["`--timeout` is for ranks"]);
+}
+
 #[test]
 fn what_can_not_be_measured_is_refused() {
     let place = Place::new().with("empty.tns", "").with("old.json", "untouched");

@@ -218,7 +218,10 @@ fn ranks_give_what_one_gives() {
         let several = place.prints(&[&stored[..], &["--ranks", ranks, "--distribute", "X"]].concat());
         assert_eq!(result(&several), one, "{ranks}");
     }
+    let again = place.json(&[&["run", text, "--json", "--ranks", "3", "--repeat", "3"], &inputs[..]].concat());
     let json = place.json(&[&["run", text, "--json", "--ranks", "3"], &inputs[..]].concat());
+    assert_eq!((&again["runs"], &json["runs"]), (&3.into(), &1.into()));
+    assert_eq!((&again["outputs"], &again["sent_bytes"]), (&json["outputs"], &json["sent_bytes"]));
     assert_eq!(json["outputs"]["A"]["checksum"], 42.0);
     let counted = place.json(&[&["explain", text, "--json", "--ranks", "3"], &inputs[..]].concat());
     assert_eq!(counted["placements"][0]["bytes"], json["sent_bytes"]);

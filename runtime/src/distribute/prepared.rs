@@ -10,6 +10,7 @@ use super::run::{Held, Local, Part};
 use crate::execute::{Program, ProgramError, Uncompiled};
 use crate::tensor::AnyTensor;
 use spc_compiler::format::Format;
+use std::cell::OnceCell;
 use std::fmt;
 use std::time::{Duration, Instant};
 
@@ -104,7 +105,7 @@ impl Problem {
     pub fn prepare<'a>(&'a self, plan: &'a Plan, ranks: &'a dyn Communicator) -> Result<Prepared<'a>, DistributeError> {
         assert_eq!(plan.ranks, ranks.size(), "the plan is for these ranks");
         let needed = plan.rows.iter().map(|rows| rows.needed(ranks.rank())).collect();
-        let local = Local { problem: self, plan, ranks, needed };
+        let local = Local { problem: self, plan, ranks, needed, combination: OnceCell::new() };
         let start = Instant::now();
         let inputs = local.inputs()?;
         let exchange_time = start.elapsed();

@@ -8,13 +8,13 @@ use super::listed::{Listed, dense, from_bytes};
 use super::plan::Plan;
 use super::problem::Problem;
 use super::rows::Rows;
-use crate::execute::{Backend, Chain, Operand, ProgramError, Streamed};
+use crate::execute::{Chain, Operand, ProgramError, combination};
 use crate::tensor::{AnyTensor, Duplicates, Element, Values};
 use crate::with_element;
-use spc_compiler::concrete::Target;
 use spc_compiler::format::Format;
 use spc_compiler::ir::{ElementType, Literal, ReduceOperator};
 use spc_compiler::notation::Tensor;
+use std::cell::OnceCell;
 use std::time::Duration;
 
 /// What a rank has of the results, and what it took.
@@ -127,6 +127,8 @@ pub(super) struct Local<'a> {
     pub(super) ranks: &'a dyn Communicator,
     /// The coordinates of each renumbered index that it needs, ascending: the place of one is its number here.
     pub(super) needed: Vec<Vec<u64>>,
+    /// What makes one result of two, from when it was needed.
+    pub(super) combination: OnceCell<Chain>,
 }
 
 impl Local<'_> {
@@ -424,16 +426,14 @@ impl Local<'_> {
     fn combined(&self, declared: &Tensor, all: Vec<AnyTensor>) -> Result<AnyTensor, DistributeError> {
         let mut all = all.into_iter();
         let first = all.next().expect("there is a rank");
-        let Some(stream) = &self.plan.distribution.combine else { return Ok(first) };
-        if all.len() == 0 {
-            return Ok(first);
-        }
-        let program = Streamed::combination(stream, Target::Cpu).map_err(ProgramError::from)?;
-        let chain = match self.problem.options.backend {
-            Some(backend @ (Backend::Interpreter | Backend::Jit)) => Chain::new(&program, backend),
-            _ => Chain::native_if_possible(&program).map(|(chain, _)| chain).map_err(crate::execute::Error::from),
+        let Some(stream) = self.plan.distribution.combine.as_ref().filter(|_| all.len() > 0) else { return Ok(first) };
+        let chain = match self.combination.get() {
+            Some(chain) => chain,
+            None => {
+                let chain = combination(stream, &self.problem.options).map_err(ProgramError::from)?;
+                self.combination.get_or_init(|| chain)
+            }
         };
-        let chain = chain.map_err(ProgramError::from)?;
         all.try_fold(first, |so_far, next| {
             let mut outcome = chain.run(&[&so_far, &next], &[], 1).map_err(ProgramError::from)?;
             let (_, tensor) = outcome.outputs.pop().expect("it has a result");

@@ -111,6 +111,8 @@ pub use native::{NativeError, NativeKernel, standalone};
 pub use options::{Planning, ProgramOptions};
 pub use processor::{Vectors, most_vectors, vectors};
 #[cfg(feature = "compile")]
+pub(crate) use program::combination;
+#[cfg(feature = "compile")]
 pub use program::{AssumedExtent, Entries, Operand, Program, Uncompiled};
 #[cfg(feature = "compile")]
 pub use program_error::ProgramError;

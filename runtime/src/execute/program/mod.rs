@@ -307,7 +307,7 @@ fn combinations(stream: &Stream, lanes: usize, options: &ProgramOptions) -> Resu
 }
 
 /// What combines results of parts on the host.
-fn combination(stream: &Stream, options: &ProgramOptions) -> Result<Chain, Error> {
+pub(crate) fn combination(stream: &Stream, options: &ProgramOptions) -> Result<Chain, Error> {
     let program = Streamed::combination(stream, Target::Cpu)?;
     match options.backend {
         Some(backend @ (Backend::Interpreter | Backend::Jit)) => Chain::new(&program, backend),
