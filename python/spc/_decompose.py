@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any, Sequence
 
 import numpy as np
 
 from . import _convert, _native, _ranks
-from ._tensor import tensor
+from ._tensor import read, tensor
 
 
 @dataclass(frozen=True)
@@ -82,14 +83,19 @@ def cp_als(x: Any, rank: int, *, iterations: int = 50, tolerance: float = 1e-4, 
     """CP by alternating least squares, of a tensor with 3 to 8 modes; ``weights``, of its shape, says which entries count.
 
     ``ranks`` is how many threads share the entries out, or a communicator of mpi4py's, whose processes all call this with the same tensor
-    and options; each gets the model. Ranks take no ``weights``.
+    and options; each gets the model. Ranks take no ``weights``. ``x`` may be the path of a file, of which each rank reads its part where
+    it is a ``.tns`` or ``.spct`` file that is not compressed: none has all of it.
     """
+    is_path = isinstance(x, (str, os.PathLike))
     if ranks is None:
+        x = read(x) if is_path else x
         return _cp(x, "als", rank, iterations, tolerance, seed, start, weights)
     ranks = _ranks.checked(ranks)
     with _ranks.agreed(ranks):
         _checked_start(start)
-        storage, weights = tensor(x)._storage, None if weights is None else tensor(weights)._storage
+        shared = _native._shared_file(os.fspath(x)) if is_path else None
+        storage = shared or (read(x) if is_path else tensor(x))._storage
+        weights = None if weights is None else tensor(weights)._storage
     return _of(CP, _native._cp_on(storage, rank, iterations, tolerance, seed, start == "hosvd", weights, ranks))
 
 

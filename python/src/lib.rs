@@ -39,6 +39,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(decompose::_cp, module)?)?;
     module.add_function(wrap_pyfunction!(decompose::_tucker, module)?)?;
     module.add_function(wrap_pyfunction!(decompose::_power, module)?)?;
+    module.add_class::<ranks::SharedFile>()?;
+    module.add_function(wrap_pyfunction!(ranks::_shared_file, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::_cp_on, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::_stopped, module)?)
 }

@@ -14,17 +14,20 @@ use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyInt, PyTuple};
 use rayon::ThreadPool;
-use spc::decompose::{AlsOptions, CpOptions, DecomposeError, Start, cp_on};
+use spc::decompose::{AlsOptions, CpOptions, DecomposeError, DistributedTensor, Start, cp_of, cp_on};
 use spc::distribute::{
     self, CommunicationError, Communicator, DistributeError, Machine, Placement, Plan, ThreadRank, Traffic, in_parts,
     on_threads, parts_for,
 };
 use spc::execute::{self, Operand, ProgramError, ProgramOptions, scalar};
+use spc::io::{ReadOptions, TensorFile};
+use spc::tensor::{AnyTensor, ElementType};
 use spc_compiler::diagnostics::render::render;
 use spc_compiler::notation;
 use std::cell::Cell;
 use std::fmt;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -552,12 +555,37 @@ impl Drop for Flag {
     }
 }
 
+/// A file of which each rank reads its part.
+#[pyclass(frozen, module = "spc._native")]
+pub(crate) struct SharedFile(distribute::SharedFile);
+
+/// A file that ranks can read in parts; nothing where each has to read all of it.
+#[pyfunction]
+pub(crate) fn _shared_file(py: Python<'_>, path: PathBuf) -> PyResult<Option<SharedFile>> {
+    let opened = py.detach(|| {
+        let file = TensorFile::begin(path, &ReadOptions::default())?;
+        let element = match file.element()?.unwrap_or(ElementType::F64) {
+            element if element == ElementType::F32 || element.is_complex() => element,
+            _ => ElementType::F64,
+        };
+        distribute::SharedFile::of(&file, element)
+    });
+    Ok(opened.map_err(errors::file)?.map(SharedFile))
+}
+
+/// What is decomposed on ranks.
+#[derive(Clone)]
+enum Source {
+    Whole(AnyTensor),
+    Parts(distribute::SharedFile),
+}
+
 /// CP by least squares on ranks, each of which has the model.
 #[pyfunction]
 #[pyo3(signature = (x, rank, iterations, tolerance, seed, hosvd, weights, ranks))]
 #[allow(clippy::too_many_arguments, reason = "Python's half names them")]
 pub(crate) fn _cp_on(
-    x: &Storage,
+    x: &Bound<'_, PyAny>,
     rank: usize,
     iterations: usize,
     tolerance: f64,
@@ -569,9 +597,15 @@ pub(crate) fn _cp_on(
     let method = AlsOptions { weights: weights.map(|weights| weights.0.clone()), ..AlsOptions::default() };
     let start = if hosvd { Start::Hosvd { seed } } else { Start::Random { seed } };
     let options = CpOptions { iterations, tolerance, start, ..CpOptions::new(rank) };
-    let shape = x.0.shape();
-    let said = format!("cp {rank} {iterations} {tolerance} {seed} {hosvd} {shape:?} {}", x.0.nnz());
-    let x = x.0.clone();
+    let (x, of_source) = match x.cast_exact::<SharedFile>() {
+        Ok(file) => (Source::Parts(file.get().0.clone()), "a file".to_owned()),
+        Err(_) => {
+            let x = x.cast_exact::<Storage>()?.get().0.clone();
+            let said = format!("{:?} {}", x.shape(), x.nnz());
+            (Source::Whole(x), said)
+        }
+    };
+    let said = format!("cp {rank} {iterations} {tolerance} {seed} {hosvd} {of_source}");
     // A call that was left by an exception ends after the iteration that it is at.
     let left = Flag(Arc::new(AtomicBool::new(false)));
     let is_left = Arc::clone(&left.0);
@@ -580,7 +614,13 @@ pub(crate) fn _cp_on(
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         };
-        Ok(cp_on(&x, &method, &options, own, &mut { observe })?)
+        let observe = &mut { observe };
+        Ok(match &x {
+            Source::Whole(x) => cp_on(x, &method, &options, own, observe)?,
+            Source::Parts(file) => {
+                cp_of(&DistributedTensor::of_file(file, own)?, &method, &options, own, observe)?
+            }
+        })
     };
     let found = on(ranks, said, |_| Ok(()), body, |failure| failure.exception(""))?;
     drop(left);

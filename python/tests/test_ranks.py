@@ -167,6 +167,24 @@ def test_a_decomposition(rng, ranks):
         spc.cp_als(x, 2, start="zero", ranks=ranks)
 
 
+@pytest.mark.parametrize("ranks", COUNTS)
+def test_a_decomposition_of_a_file(rng, tmp_path, ranks):
+    x = rng.random((9, 8, 7)) * (rng.random((9, 8, 7)) < 0.5)
+    want = spc.cp_als(x, 2, iterations=5, tolerance=0)
+    for name in ["x.tns", "x.spct", "x.tns.gz", "x.npy"]:
+        path = tmp_path / name
+        spc.write(path, x if name.endswith("npy") else spc.tensor(x, format="coo"))
+        for given in [path, str(path)]:
+            found = spc.cp_als(given, 2, iterations=5, tolerance=0, ranks=ranks)
+            np.testing.assert_allclose(found.fits, want.fits, rtol=1e-9)
+    np.testing.assert_allclose(spc.cp_als(path, 2, iterations=5, tolerance=0).fits, want.fits)
+    (tmp_path / "bad.tns").write_text("1 1 1 1\n1 1 y 2\n")
+    with pytest.raises((OSError, ValueError), match="bad.tns:2:5"):
+        spc.cp_als(tmp_path / "bad.tns", 2, ranks=ranks)
+    with pytest.raises(OSError, match="none.tns"):
+        spc.cp_als(tmp_path / "none.tns", 2, ranks=ranks)
+
+
 def run(program, **options):
     return subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=120, **options)
 
@@ -287,6 +305,14 @@ assert all(np.array_equal(other, model.weights) for other in world.allgather(mod
 if rank == 0:
     same = spc.cp_als(dense, 2, iterations=5, tolerance=0, ranks=size)
     assert np.array_equal(same.weights, model.weights) and all(map(np.array_equal, same.factors, model.factors))
+# Each process reads its part of a file.
+path = os.path.join(FOLDER, "x.tns")
+if rank == 0:
+    spc.write(path, spc.tensor(dense * (dense < 0.5), format="coo"))
+world.Barrier()
+of_file = spc.cp_als(path, 2, iterations=5, tolerance=0, ranks=world)
+of_all = spc.cp_als(dense * (dense < 0.5), 2, iterations=5, tolerance=0, ranks=world)
+assert np.allclose(of_file.fits, of_all.fits, atol=1e-9)
 # Parts of all processes, each with a call of its own.
 part = world.Split(rank % 2, rank)
 y = spmv(a, x * (rank % 2 + 1), ranks=part)

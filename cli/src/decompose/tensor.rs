@@ -16,7 +16,7 @@ use crate::run::{default_format, name_of, of_file, without_shape};
 use spc::decompose::DistributedTensor;
 use spc::distribute::{Communicator, SharedFile};
 use spc::execute::Operand;
-use spc::io::{FileType, StoredTensor, TensorFile, TextParts};
+use spc::io::TensorFile;
 use spc::tensor::{AnyTensor, Duplicates, PackError};
 use spc_compiler::format::Format;
 use spc_compiler::format::resolve::Definitions;
@@ -91,20 +91,15 @@ impl TensorArguments {
             return Ok(None);
         }
         let file = self.opened()?;
-        if !file.path().is_file() {
-            return Ok(None);
-        }
-        let element = self.element_in(&file)?;
         let name = file.path().display().to_string();
-        let is_plain = matches!(FileType::of(file.path()), None | Some((_, false)));
-        if file.file_type() == FileType::Spct && is_plain && self.shape.is_none() {
-            let stored = StoredTensor::open(file.path())?;
-            let format = name_of(stored.format());
-            let in_parts = InParts { start, name, format, file: stored.clone().into() };
-            return Ok((stored.element() == element).then_some(in_parts));
-        }
-        let text = TextParts::of(&file, element);
-        Ok(text.map(|text| InParts { start, name, format: "coo".to_owned(), file: text.into() }))
+        let in_parts = |shared: SharedFile| {
+            let format = match &shared {
+                SharedFile::Stored(stored) => name_of(stored.format()),
+                SharedFile::Text(_) => "coo".to_owned(),
+            };
+            InParts { start, name, format, file: shared }
+        };
+        Ok(SharedFile::of(&file, self.element_in(&file)?)?.map(in_parts))
     }
 
     fn opened(&self) -> Result<TensorFile, Failure> {

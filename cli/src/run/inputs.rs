@@ -8,7 +8,7 @@ use crate::{names, output};
 use spc::complex::{c32, c64};
 use spc::distribute::{Placement, SharedFile};
 use spc::execute::{AssumedExtent, Entries, Operand};
-use spc::io::{self, Contents, FileType, Filled, StoredTensor, TensorFile, TextParts};
+use spc::io::{self, Contents, FileType, Filled, StoredTensor, TensorFile};
 use spc::tensor::{AnyTensor, Coordinates, Element, Scalar, Tensor};
 use spc::with_element;
 use spc_compiler::diagnostics::suggest;
@@ -132,18 +132,9 @@ pub(super) fn shared(
     let (Placement::Shares { tensor } | Placement::Grid { tensor, .. }) = &placement else { return Ok(None) };
     let Some(place) = given.iter().position(|given| given.name == *tensor) else { return Ok(None) };
     let (_, declared) = declared(kernel, tensor)?;
-    let Some(file) = given[place].file().filter(|file| file.path().is_file()) else { return Ok(None) };
-    let shared = match file.file_type() {
-        FileType::Spct if matches!(FileType::of(file.path()), None | Some((_, false))) => {
-            let stored = StoredTensor::open(file.path())?;
-            let serves = stored.element() == declared.element && stored.parts(1, None).is_ok();
-            serves.then(|| SharedFile::from(stored))
-        }
-        _ => {
-            let text = TextParts::of(file, declared.element).filter(|text| text.order() == declared.format.order);
-            text.map(SharedFile::from)
-        }
-    };
+    let Some(file) = given[place].file() else { return Ok(None) };
+    let shared = SharedFile::of(file, declared.element)?;
+    let shared = shared.filter(|shared| shared.order() == declared.format.order);
     if shared.is_some() {
         given.remove(place);
     }

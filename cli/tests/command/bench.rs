@@ -277,13 +277,14 @@ fn kernels_are_measured_on_ranks() {
     let inputs = ["-i", "X=x.tns", "-i", "B=ones", "-i", "C=ones", "--dim", "r=4"];
     let explained = place.json(&[&["explain", text, "--ranks", "3", "--json"], &inputs[..]].concat());
     let mttkrp = records.iter().find(|record| record["kernel"] == "mttkrp" && record["mode"] == 1).unwrap();
-    let plan = &explained["plans"][0];
+    let plan = &explained["placements"][0];
     assert_eq!((&mttkrp["distribute"], &mttkrp["sent_bytes"]), (&plan["distribute"], &plan["bytes"]), "{explained}");
+    assert_eq!((&mttkrp["imbalance"], &mttkrp["modelled_ms"]), (&plan["imbalance"], &plan["modelled_ms"]));
     assert_eq!(serde_json::from_str::<Value>(&place.read("a.json")).unwrap()["on_ranks"].as_array().unwrap().len(), 4);
     assert_has(&place.prints(&on(&["--ranks", "2"])), &["x.tns on 2 ranks", "speedup", "mttkrp"]);
     let refused = |more: &[&'static str]| place.fails(&on(&[&["--ranks", "2"], more].concat()), 2);
     assert_has(&refused(&["--tune"]), &["`--tune` is for one rank"]);
-    assert_has(&refused(&["--threads", "2"]), &["`--threads` is for one rank"]);
+    assert_has(&refused(&["--svg", "a.svg"]), &["`--svg` is for one rank"]);
     assert_has(&place.fails(&on(&["--timeout", "2"]), 2), &["`--timeout` is for ranks"]);
 }
 

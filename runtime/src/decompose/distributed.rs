@@ -10,7 +10,7 @@ use crate::tensor::{AnyTensor, Coordinates, ElementType};
 /// ```
 /// use spc::decompose::{AlsOptions, CpOptions, DecomposeError, DistributedTensor, cp_of};
 /// use spc::distribute::{SharedFile, on_threads};
-/// use spc::io::{ReadOptions, TensorFile, TextParts};
+/// use spc::io::{ReadOptions, TensorFile};
 /// use spc::tensor::ElementType;
 /// use std::ops::ControlFlow;
 ///
@@ -18,7 +18,7 @@ use crate::tensor::{AnyTensor, Coordinates, ElementType};
 /// # let path = folder.path().join("x.tns");
 /// std::fs::write(&path, "1 1 1 2\n1 2 2 3\n2 1 2 1\n2 2 1 4\n")?;
 /// let file = TensorFile::begin(&path, &ReadOptions::default())?;
-/// let file = SharedFile::from(TextParts::of(&file, ElementType::F64).ok_or("it is read as a whole")?);
+/// let file = SharedFile::of(&file, ElementType::F64)?.ok_or("each rank reads all of it")?;
 /// let (options, method) = (CpOptions::new(2), AlsOptions::default());
 /// let go_on = |_: &_| ControlFlow::Continue(());
 /// let fitted = on_threads(2, None, |ranks| {

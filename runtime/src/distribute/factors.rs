@@ -9,6 +9,7 @@
 use super::communicator::{CommunicationError, Communicator};
 use super::homes;
 use super::listed::{Listed, Occupied};
+use super::message::{numbers, put};
 use super::placement::Placement;
 use super::plan::{Cost, Machine};
 use super::redistribute::{cells_of_own, moved};
@@ -168,14 +169,14 @@ impl<'r> Factors<'r> {
     ) -> Result<([usize; 2], Vec<f64>), CommunicationError> {
         let Mode { extent, here, own, .. } = &self.modes[mode];
         let mut message = Vec::with_capacity(own.len() * (8 + columns * self.sent.bytes()));
-        own.iter().for_each(|&row| message.extend_from_slice(&here[row].to_le_bytes()));
+        put(own.iter().map(|&row| here[row]), &mut message);
         own.iter().for_each(|row| self.sent.put(&values[row * columns..][..columns], &mut message));
         let mut whole = vec![0.0; extent * columns];
         for message in self.ranks.gather_all(&message)? {
             let rows = message.len() / (8 + columns * self.sent.bytes());
             let (rows, values) = message.split_at(8 * rows);
-            let row = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("eight bytes")) as usize;
-            self.sent.each_row(values, columns, rows.chunks_exact(8).map(row), |row, values| {
+            let rows = numbers(rows).map(|row: u64| row as usize);
+            self.sent.each_row(values, columns, rows, |row, values| {
                 whole[row * columns..][..columns].copy_from_slice(values);
             });
         }
@@ -189,19 +190,13 @@ pub(crate) fn reduced(
     own: &[f64],
     combine: fn(f64, f64) -> f64,
 ) -> Result<Vec<f64>, CommunicationError> {
-    let message: Vec<u8> = own.iter().copied().flat_map(f64::to_le_bytes).collect();
-    let all = ranks.gather_all(&message)?;
+    let all = ranks.gather_all(bytemuck::cast_slice(own))?;
     let all = all.iter().map(|message| numbers(message).collect::<Vec<f64>>());
     let combined = all.reduce(|mut so_far, next| {
         so_far.iter_mut().zip(next).for_each(|(so_far, next)| *so_far = combine(*so_far, next));
         so_far
     });
     Ok(combined.unwrap_or_default())
-}
-
-/// The numbers of a message.
-pub(crate) fn numbers(bytes: &[u8]) -> impl Iterator<Item = f64> + '_ {
-    bytes.chunks_exact(8).map(|bytes| f64::from_le_bytes(bytes.try_into().expect("eight bytes")))
 }
 
 fn add(totals: &mut [f64], values: &[f64]) {
@@ -231,8 +226,8 @@ impl Sent {
     /// Puts the numbers of a row after others in a message.
     fn put(self, row: &[f64], message: &mut Vec<u8>) {
         match self {
-            Sent::F32 => row.iter().for_each(|&number| message.extend_from_slice(&(number as f32).to_le_bytes())),
-            Sent::F64 => row.iter().for_each(|number| message.extend_from_slice(&number.to_le_bytes())),
+            Sent::F32 => put(row.iter().map(|&number| number as f32), message),
+            Sent::F64 => message.extend_from_slice(bytemuck::cast_slice(row)),
         }
     }
 
@@ -244,17 +239,14 @@ impl Sent {
         rows: impl Iterator<Item = impl Borrow<usize>>,
         mut each: impl FnMut(usize, &[f64]),
     ) {
-        let mut numbers = vec![0.0; columns];
+        let mut of_row = vec![0.0; columns];
         for (row, bytes) in rows.zip(message.chunks_exact(columns * self.bytes())) {
+            let pairs = of_row.iter_mut();
             match self {
-                Sent::F32 => bytes.as_chunks::<4>().0.iter().zip(&mut numbers).for_each(|(bytes, number)| {
-                    *number = f64::from(f32::from_le_bytes(*bytes));
-                }),
-                Sent::F64 => bytes.as_chunks::<8>().0.iter().zip(&mut numbers).for_each(|(bytes, number)| {
-                    *number = f64::from_le_bytes(*bytes);
-                }),
+                Sent::F32 => pairs.zip(numbers::<f32>(bytes)).for_each(|(number, sent)| *number = sent.into()),
+                Sent::F64 => pairs.zip(numbers(bytes)).for_each(|(number, sent)| *number = sent),
             }
-            each(*row.borrow(), &numbers);
+            each(*row.borrow(), &of_row);
         }
     }
 }
@@ -301,14 +293,14 @@ impl Mode {
         let mut without_entries: Vec<u64> = Vec::new();
         let mut next = homes::of_rank(extent, size, own);
         for (coordinate, users, owner) in known.groups() {
-            users.iter().for_each(|&user| answers[user as usize].extend(owner.to_le_bytes()));
+            users.iter().for_each(|&user| put([owner], &mut answers[user as usize]));
             without_entries.extend(next.start..coordinate);
             next.start = coordinate + 1;
         }
         without_entries.extend(next);
         // Homes are in the order of coordinates, as their answers are.
         let answers = ranks.exchange(answers)?.concat();
-        let owners = answers.chunks_exact(4).map(|owner| u32::from_le_bytes(owner.try_into().expect("four bytes")));
+        let owners = numbers::<u32>(&answers);
         // What has no entries belongs to its home.
         let mut here: Vec<(u64, usize)> = needed.iter().copied().zip(owners.map(|owner| owner as usize)).collect();
         here.extend(without_entries.into_iter().map(|coordinate| (coordinate, own)));
@@ -321,16 +313,13 @@ impl Mode {
                 of_own.push(number);
             } else {
                 elsewhere[owner].push(number);
-                messages[owner].extend(coordinate.to_le_bytes());
+                put([coordinate], &mut messages[owner]);
             }
         }
         let here: Vec<u64> = here.into_iter().map(|(coordinate, _)| coordinate).collect();
-        let number = |bytes: &[u8]| {
-            let coordinate = u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
-            here.binary_search(&coordinate).expect("an owner has its rows")
-        };
+        let number = |coordinate: u64| here.binary_search(&coordinate).expect("an owner has its rows");
         let said = ranks.exchange(messages)?;
-        let of_others = said.iter().map(|message| message.chunks_exact(8).map(number).collect()).collect();
+        let of_others = said.iter().map(|message| numbers(message).map(number).collect()).collect();
         Ok(Self { extent, here, elsewhere, of_others, own: of_own })
     }
 }

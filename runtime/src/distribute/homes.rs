@@ -4,6 +4,7 @@
 //! (Pinar and Hendrickson, Communication Support for Adaptive Computation, 2001; Zoltan has one).
 
 use super::communicator::{CommunicationError, Communicator};
+use super::message::{numbers, put};
 use super::rows::Rows;
 use std::ops::Range;
 
@@ -24,24 +25,18 @@ pub(super) fn told(
         let end = of_rank(extent, size, rank).end;
         let (own, behind) = rest.split_at(rest.partition_point(|(coordinate, _)| *coordinate < end));
         rest = behind;
-        let mut message = Vec::with_capacity(PAIR * own.len());
-        for (coordinate, rank) in own {
-            message.extend_from_slice(&coordinate.to_le_bytes());
-            message.extend_from_slice(&rank.to_le_bytes());
-        }
+        let mut message = Vec::with_capacity(12 * own.len());
+        put(own.iter().map(|(coordinate, _)| *coordinate), &mut message);
+        put(own.iter().map(|(_, rank)| *rank), &mut message);
         message
     };
     let taken = ranks.exchange((0..size).map(message).collect())?;
-    let pairs = taken.iter().flat_map(|message| message.chunks_exact(PAIR)).map(|pair| {
-        let (coordinate, rank) = pair.split_at(8);
-        let coordinate = u64::from_le_bytes(coordinate.try_into().expect("eight bytes"));
-        (coordinate, u32::from_le_bytes(rank.try_into().expect("four bytes")))
+    let pairs = taken.iter().flat_map(|message| {
+        let (coordinates, ranks) = message.split_at(message.len() / 12 * 8);
+        numbers(coordinates).zip(numbers(ranks))
     });
     Ok(Rows::of(extent, pairs.collect(), size))
 }
-
-/// The bytes of a coordinate and a rank.
-const PAIR: usize = 12;
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,6 @@
 //! Entries as columns of indices and bytes: what ranks send to each other, whatever the element type is.
 
+use super::message::{numbers, put};
 use crate::execute::Entries;
 use crate::tensor::{AnyTensor, Coordinates, Element, Indices, InvalidTensor, LevelArrays, Values};
 use crate::with_element;
@@ -145,7 +146,7 @@ impl Listed {
 
     /// Puts an entry after others in a message: its index, and its value.
     pub(super) fn write(&self, entry: usize, message: &mut Vec<u8>) {
-        self.index(entry).for_each(|index| message.extend_from_slice(&index.to_le_bytes()));
+        put(self.index(entry), message);
         message.extend_from_slice(self.value(entry));
     }
 
@@ -154,8 +155,7 @@ impl Listed {
         let order = self.shape.len();
         for entry in message.chunks_exact(self.entry_bytes()) {
             let (index, value) = entry.split_at(8 * order);
-            let numbers = index.chunks_exact(8).map(|bytes| u64::from_le_bytes(bytes.try_into().expect("eight bytes")));
-            self.push(numbers, value);
+            self.push(numbers(index), value);
         }
     }
 

@@ -45,6 +45,7 @@ mod factors;
 #[cfg(feature = "decompose")]
 mod homes;
 mod listed;
+mod message;
 #[cfg(feature = "mpi")]
 mod mpi;
 mod parts;
@@ -63,7 +64,9 @@ mod written;
 
 pub use communicator::{CommunicationError, Communicator, Traffic};
 #[cfg(feature = "decompose")]
-pub(crate) use factors::{Factors, numbers, reduced};
+pub(crate) use factors::{Factors, reduced};
+#[cfg(feature = "decompose")]
+pub(crate) use message::numbers;
 #[cfg(feature = "mpi")]
 pub use mpi::MpiRank;
 pub use parts::{PARTS, TooFewParts, in_parts, parts_for};

@@ -2,6 +2,7 @@
 
 use super::communicator::Communicator;
 use super::dense_rows::row_bytes;
+use super::message::{message, numbers, put};
 use super::placement::{Placement, ranges};
 use super::problem::Problem;
 use super::rows::Rows;
@@ -216,20 +217,20 @@ impl Plan {
             distribution(&problem.kernel, &shared).map_err(|(what, help)| DistributeError::Refused { what, help })?;
         let extents = problem.extents_of(&distribution)?;
         let (listed, place) = (problem.listed(tensor), problem.place(tensor));
-        let mut message = (listed.len() as u64).to_le_bytes().to_vec();
+        let mut message = message([listed.len() as u64]);
         for index in 0..distribution.indices.len() {
             let modes = distribution.modes[place].iter().zip(&listed.indices);
             let own = modes.filter(|(cut, _)| **cut == Some(index)).flat_map(|(_, column)| column.iter().copied());
             let mut needed: Vec<u64> = own.collect();
             needed.sort_unstable();
             needed.dedup();
-            message.extend((needed.len() as u64).to_le_bytes());
-            needed.into_iter().for_each(|coordinate| message.extend(coordinate.to_le_bytes()));
+            put([needed.len() as u64], &mut message);
+            put(needed, &mut message);
         }
         let mut counts = Vec::with_capacity(ranks.size());
         let mut pairs = vec![Vec::new(); distribution.indices.len()];
         for (rank, message) in ranks.gather_all(&message)?.iter().enumerate() {
-            let mut numbers = message.chunks_exact(8).map(|bytes| u64::from_le_bytes(bytes.try_into().expect("eight")));
+            let mut numbers = numbers::<u64>(message);
             let mut next = || numbers.next().expect("a rank says how many follow");
             counts.push(next());
             for pairs in &mut pairs {

@@ -2,6 +2,7 @@
 
 use super::communicator::{CommunicationError, Communicator};
 use super::listed::{Listed, Occupied};
+use super::message::{message, number, numbers};
 use super::placement::{cells, cut, occupied, part_of_each};
 #[cfg(feature = "decompose")]
 use crate::tensor::Coordinates;
@@ -27,8 +28,8 @@ pub(super) fn in_stored_order(
         Ok(order) => (order, None),
         Err(error) => (StoredOrder::default(), Some(error)),
     };
-    let counts = ranks.gather_all(&(own.len() as u64).to_le_bytes())?;
-    let total: u64 = counts.iter().map(|count| number(count)).sum();
+    let counts = ranks.gather_all(&message([own.len() as u64]))?;
+    let total: u64 = counts.iter().map(|count| number::<u64>(count)).sum();
     let size = ranks.size();
     // Each has as many samples as it has entries, in proportion.
     let wanted = (SAMPLES * size) as u128 * own.len() as u128;
@@ -70,17 +71,14 @@ pub(super) fn cells_of_own(
 ) -> Result<Vec<u32>, CommunicationError> {
     cells(entries, modes, |coordinates, weights, parts| {
         let pairs = coordinates.iter().zip(weights).flat_map(|(coordinate, weight)| [*coordinate, u64::from(*weight)]);
-        let message: Vec<u8> = pairs.flat_map(u64::to_le_bytes).collect();
-        let mut all: Vec<(u64, u64)> = Vec::new();
-        for message in ranks.gather_all(&message)? {
-            all.extend(message.chunks_exact(16).map(|pair| (number(&pair[..8]), number(&pair[8..]))));
-        }
+        let all = ranks.gather_all(&message(pairs))?;
+        let mut all: Vec<[u64; 2]> = all.iter().flat_map(|message| numbers(message)).collect();
         all.sort_unstable();
-        let all = all.chunk_by(|one, other| one.0 == other.0);
+        let all = all.chunk_by(|one, other| one[0] == other[0]);
         let (all, weights): (Vec<u64>, Vec<u32>) = all
             .map(|group| {
-                let weight: u64 = group.iter().map(|(_, weight)| weight).sum();
-                (group[0].0, u32::try_from(weight).unwrap_or(u32::MAX))
+                let weight: u64 = group.iter().map(|[_, weight]| weight).sum();
+                (group[0][0], u32::try_from(weight).unwrap_or(u32::MAX))
             })
             .unzip();
         let part = part_of_each(&weights, parts);
@@ -114,10 +112,6 @@ fn exchanged(own: Listed, messages: Vec<Vec<u8>>, ranks: &dyn Communicator) -> R
     drop(own);
     ranks.exchange(messages)?.iter().for_each(|message| listed.read(message));
     Ok(listed)
-}
-
-fn number(bytes: &[u8]) -> u64 {
-    u64::from_le_bytes(bytes.try_into().expect("eight bytes"))
 }
 
 #[cfg(test)]

@@ -7,18 +7,19 @@
 use super::DistributeError;
 use super::communicator::{CommunicationError, Communicator};
 use super::listed::Listed;
+use super::message::{message, numbers};
 use super::placement::Placement;
 use super::plan::{Plan, check_grid};
 use super::problem::Problem;
 use super::redistribute::{in_grid, in_stored_order};
 use crate::execute::{Entries, Error, Operand, ProgramError, ProgramOptions};
-use crate::io::{Found, ReadError, ReadErrorKind, StoredTensor, Sum, TextParts};
+use crate::io::{FileType, Found, ReadError, ReadErrorKind, StoredTensor, Sum, TensorFile, TextParts};
 #[cfg(feature = "decompose")]
 use crate::tensor::Duplicates;
 use crate::tensor::{AnyTensor, PackError};
 #[cfg(feature = "decompose")]
 use spc_compiler::format::Format;
-use spc_compiler::ir::Literal;
+use spc_compiler::ir::{ElementType, Literal};
 use spc_compiler::notation::{Kernel, Tensor};
 
 /// A file whose entries are shared out, and that no rank reads as a whole.
@@ -73,6 +74,35 @@ impl PartError {
 }
 
 impl SharedFile {
+    /// A file of which so much has been read as [`TensorFile::begin`] does, with elements of this type. None where each rank reads all of it: one
+    /// that is compressed or of another kind, a `.spct` file of other elements or whose format does not come in parts.
+    ///
+    /// # Errors
+    /// When it can't be read.
+    pub fn of(file: &TensorFile, element: ElementType) -> Result<Option<Self>, ReadError> {
+        if !file.path().is_file() {
+            return Ok(None);
+        }
+        if file.file_type() != FileType::Spct {
+            return Ok(TextParts::of(file, element).map(Self::from));
+        }
+        let is_compressed = matches!(FileType::of(file.path()), Some((_, true)));
+        if is_compressed || file.stated_shape().is_some() {
+            return Ok(None);
+        }
+        let stored = StoredTensor::open(file.path())?;
+        let comes_in_parts = stored.element() == element && stored.parts(1, None).is_ok();
+        Ok(comes_in_parts.then(|| stored.into()))
+    }
+
+    /// How many modes it has.
+    pub fn order(&self) -> usize {
+        match self {
+            SharedFile::Stored(stored) => stored.shape().len(),
+            SharedFile::Text(text) => text.order(),
+        }
+    }
+
     /// Whether entries are so placed where each rank knows its part of them alone: in equal numbers in the order in which they are stored,
     /// or in a grid.
     pub fn takes(placement: &Placement) -> bool {
@@ -117,12 +147,11 @@ fn of_stored(stored: &StoredTensor, ranks: &dyn Communicator) -> Result<AnyTenso
     let own = if rank < parts.len() { parts.read(rank)? } else { stored.without_entries()? };
     // One rank checks what all have read.
     let sums = if rank < parts.len() { parts.sums(rank) } else { Vec::new() };
-    let message = sums.iter().flat_map(|sum| [u64::from(sum.checksum), sum.bytes]).flat_map(u64::to_le_bytes);
-    if let Some(all) = ranks.gather(message.collect())? {
+    let own_sums = message(sums.iter().map(|sum| [u64::from(sum.checksum), sum.bytes]));
+    if let Some(all) = ranks.gather(own_sums)? {
         for (number, message) in all.iter().enumerate().take(parts.len()) {
-            let numbers: Vec<u64> = numbers(message).collect();
-            let sum = |pair: &[u64]| Sum { checksum: pair[0] as u32, bytes: pair[1] };
-            parts.take_sums(number, numbers.chunks_exact(2).map(sum).collect());
+            let sum = |[checksum, bytes]: [u64; 2]| Sum { checksum: checksum as u32, bytes };
+            parts.take_sums(number, numbers(message).map(sum).collect());
         }
         parts.check()?;
     }
@@ -132,8 +161,8 @@ fn of_stored(stored: &StoredTensor, ranks: &dyn Communicator) -> Result<AnyTenso
 /// This rank's lines of a text.
 fn of_text(text: &TextParts, ranks: &dyn Communicator) -> Result<Read, PartError> {
     let part = text.part(ranks.rank(), ranks.size())?;
-    let said = ranks.gather_all(&message(&part.found))?;
-    let found: Vec<Found> = said.iter().map(|message| of_message(message)).collect();
+    let said = ranks.gather_all(&of_found(&part.found))?;
+    let found: Vec<Found> = said.iter().map(|message| found_of(message)).collect();
     let (shape, is_stated) = text.joined(&found)?;
     Ok(Read::Lines { own: Listed::of_columns(shape, &part.indices, &part.values), is_stated, fill: text.fill() })
 }
@@ -226,18 +255,14 @@ fn with_fill(entries: Entries, fill: Option<Literal>) -> Operand {
     }
 }
 
-fn message(found: &Found) -> Vec<u8> {
+fn of_found(found: &Found) -> Vec<u8> {
     let head = [found.lines, found.entries, u64::from(found.is_faulty)];
-    head.iter().chain(&found.largest).flat_map(|number| number.to_le_bytes()).collect()
+    message(head.iter().chain(&found.largest).copied())
 }
 
-fn of_message(message: &[u8]) -> Found {
-    let mut numbers = numbers(message);
+fn found_of(message: &[u8]) -> Found {
+    let mut numbers = numbers::<u64>(message);
     let mut next = || numbers.next().unwrap_or_default();
     let (lines, entries, is_faulty) = (next(), next(), next() != 0);
     Found { lines, entries, is_faulty, largest: numbers.collect() }
-}
-
-fn numbers(message: &[u8]) -> impl Iterator<Item = u64> + '_ {
-    message.chunks_exact(8).map(|bytes| u64::from_le_bytes(bytes.try_into().expect("eight bytes")))
 }

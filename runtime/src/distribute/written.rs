@@ -13,6 +13,7 @@ use super::DistributeError;
 use super::communicator::{CommunicationError, Communicator};
 use super::dense_rows::row_bytes;
 use super::listed::{Listed, values_of};
+use super::message::{message, number, numbers, put};
 use super::placement::cut;
 use super::plan::Plan;
 use super::problem::Problem;
@@ -168,7 +169,7 @@ impl Problem {
             let index = listed.index(entry).zip(shape);
             let place = index.fold(0, |place, (index, extent)| place * extent + index as usize);
             let message = &mut messages[bounds.partition_point(|&end| end <= place)];
-            message.extend_from_slice(&(place as u64).to_le_bytes());
+            put([place as u64], message);
             message.extend_from_slice(listed.value(entry));
         }
         drop(listed);
@@ -177,7 +178,7 @@ impl Problem {
         for message in ranks.exchange(messages)? {
             for element in message.chunks_exact(8 + width) {
                 let (place, value) = element.split_at(8);
-                bytes[(number(place) as usize - own.start) * width..][..width].copy_from_slice(value);
+                bytes[(number::<u64>(place) as usize - own.start) * width..][..width].copy_from_slice(value);
             }
         }
         Ok(Own::Elements { from: own.start, values: values_of(declared.element, &bytes) })
@@ -275,12 +276,12 @@ impl Own {
         let pack = |error| DistributeError::pack(&declared.name, error);
         let first = self.first(declared, shape).map_err(pack)?;
         let numbers = [values.len() as u64, sum.re.to_bits(), sum.im.to_bits()];
-        let mut message: Vec<u8> = numbers.into_iter().flat_map(u64::to_le_bytes).collect();
+        let mut message = message(numbers);
         message.extend(first.message());
         let (mut stored, mut sum, mut all) = (0, c64::default(), Listed::empty(shape.to_vec(), declared.element));
         for message in ranks.gather_all(&message)? {
             let (numbers, first) = message.split_at(24);
-            let mut numbers = numbers.chunks_exact(8).map(number);
+            let mut numbers = self::numbers::<u64>(numbers);
             let mut next = || numbers.next().expect("there are three");
             stored += next() as usize;
             sum += c64::new(f64::from_bits(next()), f64::from_bits(next()));
@@ -414,7 +415,7 @@ fn heard(kind: u8, reason: &[u8]) -> io::Error {
 /// The numbers of all ranks; on each of them what the first says that has failed, if one has.
 fn agreed(own: io::Result<u64>, path: &Path, ranks: &dyn Communicator) -> Result<Vec<u64>, DistributeError> {
     let word = match &own {
-        Ok(number) => [&[FINE], &number.to_le_bytes()[..]].concat(),
+        Ok(number) => [&[FINE], &message([*number])[..]].concat(),
         Err(error) => said(error),
     };
     let all = ranks.gather_all(&word)?;
@@ -430,8 +431,4 @@ fn agreed(own: io::Result<u64>, path: &Path, ranks: &dyn Communicator) -> Result
 /// What the first rank says, on all.
 fn of_first(word: Vec<u8>, ranks: &dyn Communicator) -> Result<Vec<u8>, CommunicationError> {
     Ok(ranks.exchange(vec![word; ranks.size()])?.swap_remove(0))
-}
-
-fn number(bytes: &[u8]) -> u64 {
-    u64::from_le_bytes(bytes.try_into().expect("eight bytes"))
 }

@@ -129,7 +129,7 @@ impl TensorFile {
 
     /// The shape that the caller states.
     #[cfg(feature = "compile")]
-    pub(super) fn stated_shape(&self) -> Option<&[usize]> {
+    pub(crate) fn stated_shape(&self) -> Option<&[usize]> {
         self.shape.as_deref()
     }
 

@@ -8,7 +8,7 @@ use super::super::{Fitted, Iteration, Model, Observer, Step, Stopped, TuckerTens
 use super::subspace::{Form, Search, WHOLE, completed, sum};
 use super::tree::{Tree, rooted};
 use super::{DecomposeError, Factor, TuckerMethod, TuckerOptions};
-use crate::distribute::{Communicator, in_slices};
+use crate::distribute::{Communicator, in_slices, numbers as of_message};
 use crate::tensor::{AnyTensor, Coordinates, ElementType, LevelArrays};
 use spc_compiler::format::{Format, LevelFormat};
 use std::borrow::Cow;
@@ -93,9 +93,9 @@ impl Slices {
         let own = tree.slices();
         let Some(ranks) = ranks else { return Ok(Self { all: own.clone(), own }) };
         let message: Vec<u64> = own.iter().map(|&slice| slice as u64).collect();
-        let slice = |bytes: &[u8]| bytemuck::pod_read_unaligned::<u64>(bytes) as usize;
         let all = ranks.gather_all(bytemuck::cast_slice(&message))?;
-        Ok(Self { own, all: all.iter().flat_map(|message| message.chunks_exact(8).map(slice)).collect() })
+        let all = all.iter().flat_map(|message| of_message::<u64>(message)).map(|slice| slice as usize).collect();
+        Ok(Self { own, all })
     }
 }
 

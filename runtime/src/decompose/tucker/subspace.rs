@@ -226,8 +226,7 @@ pub(super) fn sum(ranks: Option<&dyn Communicator>, own: Vec<f64>) -> Result<Vec
 /// What ranks have, one after the other.
 fn joined(ranks: Option<&dyn Communicator>, own: Vec<f64>) -> Result<Vec<f64>, DecomposeError> {
     let Some(ranks) = ranks else { return Ok(own) };
-    let message: Vec<u8> = own.into_iter().flat_map(f64::to_le_bytes).collect();
-    Ok(ranks.gather_all(&message)?.iter().flat_map(|message| of_message(message)).collect())
+    Ok(ranks.gather_all(bytemuck::cast_slice(&own))?.iter().flat_map(|message| of_message(message)).collect())
 }
 
 /// The `count` leading eigenvectors of what a product multiplies by, from a block of `width` columns, `count` at least. They have converged
