@@ -289,8 +289,8 @@ def on_processes(program, count=4, ends=True):
 
 @with_mpi
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
-def test_processes(count):
-    program = """
+def test_processes(count, tmp_path):
+    program = f"FOLDER = {str(tmp_path)!r}" + """
 for distribute in [None, "A", f"A:{size}x1", "i"]:
     y = spmv(a, x, ranks=world, distribute=distribute)
     assert (y is None) == (rank > 0)
