@@ -134,12 +134,13 @@ where
     };
     // A rank that waits keeps a thread, so that each has some of its own.
     let each = (threads::get_threads() / count).max(1);
-    let made = threads::run_apart(ranks.py(), move || {
+    let made = threads::run_apart(ranks.py(), move |stop| {
         let shared = threads::within(|| begin(count))?;
         let pools = (0..count).map(|_| threads::pool_of(each)).collect::<Result<Vec<ThreadPool>, _>>();
         let pools = pools.map_err(Failure::Threads)?;
         let shared = &shared;
-        on_threads(count, None, |own: &ThreadRank| pools[own.rank()].install(|| body(shared, own)))
+        let of_rank = |own: &ThreadRank| pools[own.rank()].install(|| stop.around(|| body(shared, own)));
+        on_threads(count, None, of_rank)
     })?;
     made.map(|mut all| all.swap_remove(0)).map_err(exception)
 }

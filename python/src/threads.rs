@@ -117,10 +117,11 @@ pub(crate) fn run_call<R: Send>(py: Python<'_>, body: impl FnOnce() -> R + Send)
 
 /// The same on the threads of a pool, while this thread looks for signals.
 fn run_in<R: Send>(py: Python<'_>, pool: &ThreadPool, body: impl FnOnce() -> R + Send) -> PyResult<R> {
-    let (stop, body) = Stop::of(body);
+    let stop = Stop::default();
+    let stopped = stop.clone();
     let (sender, receiver) = mpsc::channel();
     let result = pool.in_place_scope(|scope| {
-        scope.spawn(move |_| _ = sender.send(panic::catch_unwind(AssertUnwindSafe(body))));
+        scope.spawn(move |_| _ = sender.send(panic::catch_unwind(AssertUnwindSafe(|| stopped.around(body)))));
         let awaited = Awaited::new(receiver);
         awaited.next(py).inspect_err(|_| {
             stop.set();
@@ -130,15 +131,15 @@ fn run_in<R: Send>(py: Python<'_>, pool: &ThreadPool, body: impl FnOnce() -> R +
     result?.or_else(|panicked| panic::resume_unwind(panicked))
 }
 
-/// Stops kernels from another thread than the one that calls them.
-struct Stop(Arc<AtomicBool>);
+/// Stops kernels from another thread than those that call them.
+#[derive(Clone, Default)]
+pub(crate) struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// What stops the kernels of a body.
-    fn of<R>(body: impl FnOnce() -> R) -> (Self, impl FnOnce() -> R) {
-        let flag = Arc::new(AtomicBool::new(false));
-        let asked = Arc::clone(&flag);
-        (Self(flag), move || interruptible(move || asked.load(Ordering::Relaxed), body))
+    /// Does something on this thread; kernels that it calls can be stopped.
+    pub(crate) fn around<R>(&self, body: impl FnOnce() -> R) -> R {
+        let asked = Arc::clone(&self.0);
+        interruptible(move || asked.load(Ordering::Relaxed), body)
     }
 
     fn set(&self) {
@@ -178,12 +179,13 @@ impl<T: Send> Awaited<T> {
 /// takes long, its results are dropped when they come.
 fn interruptibly<R: Send + 'static>(
     py: Python<'_>,
-    call: impl FnOnce() -> R + Send + 'static,
+    call: impl FnOnce(&Stop) -> R + Send + 'static,
     begin: impl FnOnce(Box<dyn FnOnce() + Send>) -> PyResult<()>,
 ) -> PyResult<R> {
-    let (stop, call) = Stop::of(call);
+    let stop = Stop::default();
+    let stopped = stop.clone();
     let (sender, receiver) = mpsc::channel();
-    begin(Box::new(move || _ = sender.send(panic::catch_unwind(AssertUnwindSafe(call)))))?;
+    begin(Box::new(move || _ = sender.send(panic::catch_unwind(AssertUnwindSafe(|| call(&stopped))))))?;
     let awaited = Awaited::new(receiver);
     let sent = awaited.next(py).inspect_err(|_| {
         stop.set();
@@ -195,14 +197,18 @@ fn interruptibly<R: Send + 'static>(
 /// Runs a call on the threads for kernels until it ends, or Ctrl-C ends it or the wait for it.
 pub(crate) fn run_long<R: Send + 'static>(py: Python<'_>, call: impl FnOnce() -> R + Send + 'static) -> PyResult<R> {
     await_left(py)?;
+    let call = move |stop: &Stop| stop.around(call);
     interruptibly(py, call, |body| {
         begin(body);
         Ok(())
     })
 }
 
-/// The same on a thread apart, for a call that waits for others.
-pub(crate) fn run_apart<R: Send + 'static>(py: Python<'_>, call: impl FnOnce() -> R + Send + 'static) -> PyResult<R> {
+/// The same on a thread apart, for a call that waits for others, whose kernels it is given what stops.
+pub(crate) fn run_apart<R: Send + 'static>(
+    py: Python<'_>,
+    call: impl FnOnce(&Stop) -> R + Send + 'static,
+) -> PyResult<R> {
     interruptibly(py, call, begin_apart)
 }
 

@@ -373,29 +373,38 @@ impl Local<'_> {
         let declared = &self.problem.kernel.tensors[place];
         let begins = self.problem.begins(declared);
         let begin = literal_bytes(begins, declared.element);
-        let listed = Listed::of(tensor, declared.format.is_dense().then_some(&begin));
-        let mut here = Listed::empty(self.problem.shape(&declared.name).to_vec(), declared.element);
-        let modes = &self.plan.distribution.modes[place];
-        for entry in 0..listed.len() {
-            let numbers = listed.index(entry).zip(modes);
-            let global = |(number, index): (u64, &Option<usize>)| {
-                index.map_or(number, |index| self.needed[index][number as usize])
-            };
-            here.push(numbers.map(global), listed.value(entry));
+        let mut here = Listed::of(tensor, declared.format.is_dense().then_some(&begin));
+        here.shape = self.problem.shape(&declared.name).to_vec();
+        for (column, cut) in here.indices.iter_mut().zip(&self.plan.distribution.modes[place]) {
+            if let Some(cut) = *cut {
+                column.iter_mut().for_each(|number| *number = self.needed[cut][*number as usize]);
+            }
         }
+        let own_rank = self.ranks.rank();
         let mut messages = vec![Vec::new(); self.ranks.size()];
-        for entry in 0..here.len() {
-            let owner = self.rows(index).owner(here.indices[mode][entry]);
-            here.write(entry, &mut messages[owner as usize]);
+        let mut kept = Vec::new();
+        for (entry, &coordinate) in here.indices[mode].iter().enumerate() {
+            match self.rows(index).owner(coordinate) as usize {
+                owner if owner == own_rank => kept.push(entry),
+                owner => here.write(entry, &mut messages[owner]),
+            }
         }
-        let empty = || Listed::empty(here.shape.clone(), here.element);
         let taken = self.ranks.exchange(messages)?;
+        let empty = || Listed::empty(self.problem.shape(&declared.name).to_vec(), declared.element);
+        // In the order of ranks, so that what is combined does not depend on who owns it.
         let mut all: Vec<Listed> = Vec::new();
-        for message in taken.iter().filter(|message| !message.is_empty()) {
+        for (rank, message) in taken.iter().enumerate() {
             let mut listed = empty();
-            listed.read(message);
-            all.push(listed);
+            if rank == own_rank && kept.len() == here.len() {
+                listed = std::mem::replace(&mut here, empty());
+            } else if rank == own_rank {
+                kept.iter().for_each(|&entry| listed.push(here.index(entry), here.value(entry)));
+            } else {
+                listed.read(message);
+            }
+            all.extend(Some(listed).filter(|listed| listed.len() > 0));
         }
+        drop((here, taken));
         let owned = match all.len() {
             0 => empty(),
             1 => all.remove(0),

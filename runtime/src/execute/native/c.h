@@ -10,7 +10,7 @@ typedef struct {
 
 typedef struct {
     size_t (*threads)(void);
-    _Bool (*run_all)(size_t count, void (*body)(const void *data, size_t index), const void *data);
+    unsigned char (*run_all)(size_t count, void (*body)(const void *data, size_t index), const void *data);
     unsigned char *(*allocate)(size_t size, size_t align);
     unsigned char *(*allocate_zeroed)(size_t size, size_t align);
     unsigned char *(*reallocate)(unsigned char *memory, size_t size, size_t align, size_t new_size);

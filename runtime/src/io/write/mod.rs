@@ -18,7 +18,7 @@ pub(crate) use pieces::{Head, Piece, Pieces};
 use std::io::{self, Write};
 
 use super::value::{Numbers, Value, are_whole, print_natural};
-use super::{FileType, npy, stated};
+use super::{FileType, stated};
 use crate::tensor::{Coordinates, Indices, OutOfMemory};
 use spc_compiler::ir::ElementType;
 
@@ -97,11 +97,10 @@ pub(super) struct About<'a> {
     pub(super) fill: Option<&'a dyn Numbers>,
 }
 
-/// Writes what comes before the entries.
+/// Writes what comes before the entries of a text.
 pub(super) fn write_head(file_type: FileType, out: &mut dyn Write, about: &About<'_>) -> io::Result<()> {
     match file_type {
         FileType::Mtx => mtx_head(out, about),
-        FileType::Npy => npy::write_header(out, about.element, about.shape),
         _ => tns_head(out, about),
     }
 }

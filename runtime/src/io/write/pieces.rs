@@ -45,6 +45,9 @@ impl Pieces<'_> {
     pub(crate) fn head(&self, out: &mut dyn Write, head: &Head) -> io::Result<()> {
         let Self { file_type, shape } = *self;
         let Head { element, count, fill } = *head;
+        if file_type == FileType::Npy {
+            return npy::write_header(out, element, shape);
+        }
         let mut about = About { shape, shape_is_stated: true, element, count, fill: None };
         let Some(fill) = fill else { return write_head(file_type, out, &about) };
         with_element!(element, |T| {
