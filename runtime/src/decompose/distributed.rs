@@ -2,7 +2,7 @@
 
 use super::DecomposeError;
 use super::entries::{Scaled, checked, entries, scaled_by};
-use crate::distribute::{Communicator, PartError, SharedFile, reduced};
+use crate::distribute::{Communicator, PartError, SharedFile, cut, reduced, summed};
 use crate::tensor::{AnyTensor, Coordinates, ElementType};
 
 /// A tensor to be decomposed on many ranks, of which each has some entries. Where it comes from a file, no rank has had all of them.
@@ -66,8 +66,8 @@ impl DistributedTensor {
     pub fn of_tensor(x: &AnyTensor, ranks: &dyn Communicator) -> Result<Self, DecomposeError> {
         checked(x, 3, 8)?;
         let all = entries(x)?;
-        let cut = |rank: usize| (all.values.len() as u128 * rank as u128 / ranks.size() as u128) as usize;
-        let chosen: Vec<usize> = (cut(ranks.rank())..cut(ranks.rank() + 1)).collect();
+        let bound = |rank: usize| cut(all.values.len(), ranks.size(), rank);
+        let chosen: Vec<usize> = (bound(ranks.rank())..bound(ranks.rank() + 1)).collect();
         let entries = Coordinates {
             shape: all.shape.clone(),
             shape_is_stated: true,
@@ -113,7 +113,7 @@ impl DistributedTensor {
 
 /// The sum of a number of each rank.
 pub(super) fn total(own: f64, ranks: &dyn Communicator) -> Result<f64, DecomposeError> {
-    Ok(reduced(ranks, &[own], |total, number| total + number)?.first().copied().unwrap_or(own))
+    Ok(summed(ranks, &[own])?.first().copied().unwrap_or(own))
 }
 
 #[cfg(test)]

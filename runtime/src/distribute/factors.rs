@@ -152,7 +152,7 @@ impl<'r> Factors<'r> {
 
     /// The sums of numbers of all ranks, the same on each.
     pub(crate) fn sums(&self, own: &[f64]) -> Result<Vec<f64>, CommunicationError> {
-        reduced(self.ranks, own, |total, number| total + number)
+        summed(self.ranks, own)
     }
 
     /// The largest numbers of all ranks.
@@ -182,6 +182,11 @@ impl<'r> Factors<'r> {
         }
         Ok(([*extent, columns], whole))
     }
+}
+
+/// The sums of what ranks have, number by number.
+pub(crate) fn summed(ranks: &dyn Communicator, own: &[f64]) -> Result<Vec<f64>, CommunicationError> {
+    reduced(ranks, own, |total, number| total + number)
 }
 
 /// What ranks have, combined number by number in their order: the same on each.
@@ -274,7 +279,7 @@ fn cost(
             }
         }
     }
-    let totals = reduced(ranks, &[entries, sent].concat(), |total, number| total + number)?;
+    let totals = summed(ranks, &[entries, sent].concat())?;
     let (entries, sent) = totals.split_at(size);
     let most = |counts: &[f64]| counts.iter().copied().fold(0.0, f64::max);
     let time = most(entries) * shape.len() as f64 * machine.entry + most(sent) / machine.bandwidth;

@@ -34,7 +34,7 @@
 //! # Ok::<(), spc::distribute::DistributeError>(())
 //! ```
 //!
-//! Results come together on the first rank ([`Problem::gather`]), or ranks write them to a file together ([`Problem::write`]): then none has
+//! Results are gathered on the first rank ([`Problem::gather`]), or ranks write them to a file together ([`Problem::write`]): then none has
 //! a whole result.
 
 mod bisection;
@@ -64,13 +64,15 @@ mod written;
 
 pub use communicator::{CommunicationError, Communicator, Traffic};
 #[cfg(feature = "decompose")]
-pub(crate) use factors::{Factors, reduced};
+pub(crate) use factors::{Factors, reduced, summed};
 #[cfg(feature = "decompose")]
 pub(crate) use message::numbers;
 #[cfg(feature = "mpi")]
 pub use mpi::MpiRank;
 pub use parts::{PARTS, TooFewParts, in_parts, parts_for};
 pub use placement::Placement;
+#[cfg(feature = "decompose")]
+pub(crate) use placement::cut;
 pub use plan::{Counts, Machine, Plan, Summary};
 pub use prepared::Prepared;
 pub use problem::Problem;

@@ -142,7 +142,7 @@ fn shares(entries: usize, ranks: usize) -> Vec<u32> {
 }
 
 /// Where a part of a whole begins, of so many that are as equal as can be.
-pub(super) fn cut(whole: usize, parts: usize, part: usize) -> usize {
+pub(crate) fn cut(whole: usize, parts: usize, part: usize) -> usize {
     (whole as u128 * part as u128 / parts as u128) as usize
 }
 

@@ -2,8 +2,7 @@
 
 use super::DistributeError;
 use super::communicator::Communicator;
-use super::dense_rows::{copy_row, put_row, put_rows, row_bytes};
-use super::listed::dense;
+use super::dense_rows::{copy_row, put_row, row_bytes};
 use super::plan::Plan;
 use super::problem::Problem;
 use super::run::{Held, Local, Part};
@@ -70,6 +69,8 @@ struct DenseRows {
     from: Vec<Vec<usize>>,
     /// The numbers of the own rows, and their coordinates.
     own: Vec<(usize, usize)>,
+    /// The shape of what is here, before other modes are cut.
+    shape: Vec<usize>,
     /// Whether its rows have come already.
     is_here: bool,
 }
@@ -140,8 +141,10 @@ impl DenseRows {
             to: vec![Vec::new(); size],
             from: vec![Vec::new(); size],
             own: Vec::new(),
+            shape: tensor.shape().to_vec(),
             is_here: false,
         };
+        rows.shape[mode] = local.needed[index].len();
         for (number, &coordinate) in local.needed[index].iter().enumerate() {
             match local.owner(name, index, coordinate) {
                 owner if owner == own => rows.own.push((number, coordinate as usize)),
@@ -155,13 +158,6 @@ impl DenseRows {
             }
         }
         rows
-    }
-
-    /// The shape of what is here, before other modes are cut.
-    fn shape(&self, needed: usize) -> Vec<usize> {
-        let mut shape = self.tensor.shape().to_vec();
-        shape[self.of.0] = needed;
-        shape
     }
 }
 
@@ -243,7 +239,8 @@ impl Prepared<'_> {
         let of_result = self.local.plan.cut(*result_place).expect("rows are of an index");
         let Some(at) = self.rows.iter().position(|rows| rows.place == place) else {
             // Each rank has the whole input.
-            let whole = self.gathered(*result_place, rows, of_result)?;
+            let all = self.local.ranks.gather_all(rows)?;
+            let whole = problem.of_all_rows(self.local.plan, *result_place, &all)?;
             self.inputs[input] = self.local.declared(place, whole)?;
             return Ok(());
         };
@@ -251,28 +248,26 @@ impl Prepared<'_> {
             let what = format!("`{result}` has rows of another mode than `{name}`");
             return Err(refused(what, "feed an input whose rows are of the same mode"));
         }
-        if !self.feeds.iter().any(|feed| (feed.result, feed.input) == (*result_place, place)) {
-            let feed = self.feed_of(*result_place, of_result.1, place);
-            self.feeds.push(feed);
-        }
-        let feed = self.feeds.iter().find(|feed| (feed.result, feed.input) == (*result_place, place));
-        let feed = feed.expect("it is there now");
-        let size = row_bytes(shape, self.rows[at].of);
+        let known = self.feeds.iter().position(|feed| (feed.result, feed.input) == (*result_place, place));
+        let known = known.unwrap_or_else(|| {
+            self.feeds.push(self.feed_of(*result_place, of_result.1, place));
+            self.feeds.len() - 1
+        });
+        let (feed, DenseRows { of, shape, .. }) = (&self.feeds[known], &self.rows[at]);
+        let size = row_bytes(shape, *of);
         let message = |numbers: &Vec<usize>| {
             let mut message = Vec::with_capacity(numbers.len() * size);
             numbers.iter().for_each(|number| message.extend_from_slice(&rows[number * size..(number + 1) * size]));
             message
         };
         let taken = self.local.ranks.exchange(feed.to.iter().map(message).collect())?;
-        let needed = feed.from.iter().map(Vec::len).sum();
-        let shape = self.rows[at].shape(needed);
-        let mut bytes = vec![0u8; needed * size];
+        let mut bytes = vec![0u8; shape[of.0] * size];
         for (numbers, message) in feed.from.iter().zip(&taken) {
             for (&number, row) in numbers.iter().zip(message.chunks_exact(size.max(1))) {
-                put_row(&mut bytes, &shape, self.rows[at].of, number, row);
+                put_row(&mut bytes, shape, *of, number, row);
             }
         }
-        self.inputs[self.rows[at].input] = self.local.of_rows(place, bytes, (self.rows[at].of.0, shape))?;
+        self.inputs[input] = self.local.of_rows(place, bytes, (of.0, shape.clone()))?;
         self.rows[at].is_here = true;
         Ok(())
     }
@@ -305,23 +300,14 @@ impl Prepared<'_> {
         Feed { result, input, to, from }
     }
 
-    /// A result whose rows ranks have, as a whole on each.
-    fn gathered(&self, place: usize, rows: &[u8], (mode, index): (usize, usize)) -> Result<AnyTensor, DistributeError> {
-        let Local { problem, plan, ranks, .. } = &self.local;
-        let declared = &problem.kernel.tensors[place];
-        let shape = problem.shape(&declared.name).to_vec();
-        let mut bytes = problem.begin(declared, shape.iter().product());
-        for (rank, message) in ranks.gather_all(rows)?.iter().enumerate() {
-            let of = (mode, declared.element.bytes());
-            put_rows(&mut bytes, &shape, of, &plan.rows[index].owned(rank), message);
-        }
-        dense(shape, declared.element, &bytes).map_err(|error| DistributeError::pack(&declared.name, error.into()))
-    }
-
     /// Brings rows of dense inputs to where they are needed.
     fn exchange(&mut self) -> Result<(), DistributeError> {
         let Self { local, rows, inputs, .. } = self;
         let coming = || rows.iter().filter(|rows| !rows.is_here);
+        // All ranks have the same inputs, and know whether there is something to send.
+        if coming().next().is_none() {
+            return Ok(());
+        }
         let mut messages = vec![Vec::new(); local.ranks.size()];
         for DenseRows { tensor, of, to, .. } in coming() {
             let (bytes, shape) = (tensor.values().as_bytes(), tensor.shape());
@@ -329,31 +315,25 @@ impl Prepared<'_> {
                 coordinates.iter().for_each(|&coordinate| copy_row(bytes, shape, *of, coordinate, message));
             }
         }
-        // All ranks have the same inputs, and know whether there is something to send.
-        if coming().next().is_none() {
-            return Ok(());
-        }
         let taken = local.ranks.exchange(messages)?;
         let mut from: Vec<&[u8]> = taken.iter().map(Vec::as_slice).collect();
-        for rows in rows.iter_mut().filter(|rows| !rows.is_here) {
-            let needed = rows.own.len() + rows.from.iter().map(Vec::len).sum::<usize>();
-            let shape = rows.shape(needed);
-            let size = row_bytes(&shape, rows.of);
-            let mut bytes = vec![0u8; size * needed];
+        for DenseRows { place, input, of, tensor, from: numbers, own, shape, .. } in coming() {
+            let size = row_bytes(shape, *of);
+            let mut bytes = vec![0u8; shape[of.0] * size];
             let mut row = Vec::with_capacity(size);
-            for &(number, coordinate) in &rows.own {
+            for &(number, coordinate) in own {
                 row.clear();
-                copy_row(rows.tensor.values().as_bytes(), rows.tensor.shape(), rows.of, coordinate, &mut row);
-                put_row(&mut bytes, &shape, rows.of, number, &row);
+                copy_row(tensor.values().as_bytes(), tensor.shape(), *of, coordinate, &mut row);
+                put_row(&mut bytes, shape, *of, number, &row);
             }
-            for (from, numbers) in from.iter_mut().zip(&rows.from) {
+            for (from, numbers) in from.iter_mut().zip(numbers) {
                 for &number in numbers {
                     let (row, rest) = from.split_at(size);
-                    put_row(&mut bytes, &shape, rows.of, number, row);
+                    put_row(&mut bytes, shape, *of, number, row);
                     *from = rest;
                 }
             }
-            inputs[rows.input] = local.of_rows(rows.place, bytes, (rows.of.0, shape))?;
+            inputs[*input] = local.of_rows(*place, bytes, (of.0, shape.clone()))?;
         }
         Ok(())
     }

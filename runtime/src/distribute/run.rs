@@ -81,13 +81,7 @@ impl Problem {
             let tensor = match held {
                 Held::Whole(tensor) => tensor,
                 Held::Rows(_) => {
-                    let (mode, index) = plan.cut(place).expect("rows are of an index");
-                    let mut bytes = self.begin(declared, shape.iter().product());
-                    for (rank, message) in messages.iter().enumerate() {
-                        let owned = plan.rows[index].owned(rank);
-                        put_rows(&mut bytes, &shape, (mode, declared.element.bytes()), &owned, message);
-                    }
-                    let tensor = dense(shape, declared.element, &bytes).map_err(|error| pack(error.into()))?;
+                    let tensor = self.of_all_rows(plan, place, &messages)?;
                     tensor.with_fill(declared.fill).convert(&declared.format).map_err(pack)?
                 }
                 Held::Elements(_) => {
@@ -103,6 +97,24 @@ impl Problem {
             all.push((declared.name.clone(), tensor));
         }
         Ok((ranks.rank() == 0).then_some(all))
+    }
+
+    /// A result of the rows that ranks own, row by row.
+    pub(super) fn of_all_rows(
+        &self,
+        plan: &Plan,
+        place: usize,
+        rows: &[Vec<u8>],
+    ) -> Result<AnyTensor, DistributeError> {
+        let declared = &self.kernel.tensors[place];
+        let shape = self.shape(&declared.name).to_vec();
+        let (mode, index) = plan.cut(place).expect("rows are of an index");
+        let mut bytes = self.begin(declared, shape.iter().product());
+        for (rank, rows) in rows.iter().enumerate() {
+            let owned = plan.rows[index].owned(rank);
+            put_rows(&mut bytes, &shape, (mode, declared.element.bytes()), &owned, rows);
+        }
+        dense(shape, declared.element, &bytes).map_err(|error| DistributeError::pack(&declared.name, error.into()))
     }
 
     /// What elements of a result begin as.

@@ -10,7 +10,7 @@ use super::super::elements::{dense, numbers};
 use super::super::engine::Clock;
 use super::super::kernels::{Kernels, Source};
 use super::super::uniform::uniform;
-use crate::distribute::{Communicator, numbers as of_message, reduced};
+use crate::distribute::{Communicator, numbers as of_message, summed};
 use crate::tensor::{AnyTensor, ElementType};
 
 /// Columns that are iterated with besides those asked for: they make these converge faster.
@@ -220,7 +220,7 @@ impl Search<'_, '_> {
 /// The sum of what ranks have.
 pub(super) fn sum(ranks: Option<&dyn Communicator>, own: Vec<f64>) -> Result<Vec<f64>, DecomposeError> {
     let Some(ranks) = ranks else { return Ok(own) };
-    Ok(reduced(ranks, &own, |total, number| total + number)?)
+    Ok(summed(ranks, &own)?)
 }
 
 /// What ranks have, one after the other.
