@@ -16,6 +16,11 @@ pub(crate) fn launched() -> usize {
     ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"].into_iter().find_map(said).unwrap_or(1)
 }
 
+/// An option that does not go with ranks, and why.
+pub(crate) fn not_with_ranks(option: &str, why: &str) -> Failure {
+    Failure::usage(format!("`{option}` {why}")).help(format!("leave out `{option}`, or the ranks"))
+}
+
 /// How many ranks there are, and how long they wait for each other.
 #[derive(Debug, Args)]
 pub(crate) struct RanksArguments {

@@ -13,7 +13,7 @@
 //! | `against` | beside what other libraries take |
 //! | `tune` | other schedules, measured |
 //! | `plans` | lines of many factors beside their best splits by hand |
-//! | `ranks` | on many ranks, beside one |
+//! | `ranks` | on many ranks, compared with one |
 
 mod against;
 mod baseline;
@@ -189,10 +189,10 @@ impl Bench {
         if !(self.budget > 0.0 && self.budget <= 3600.0) {
             return Err(Failure::usage("`--budget` is a number of seconds above 0, at most 3600"));
         }
+        self.on_ranks.check(&[])?;
         if self.on_ranks.are_asked_for() {
             return self.on_ranks();
         }
-        self.on_ranks.check(&[])?;
         let baseline = self.baseline.as_deref().map(Baseline::read).transpose()?;
         if self.model.is_some() && self.backend != Some(BackendName::Cuda) {
             return Err(Failure::usage("`--model` predicts what a GPU does: with `--backend cuda`"));

@@ -1,4 +1,4 @@
-//! Kernels on many ranks, beside one: how long a run takes, and what of it is sending.
+//! Kernels on many ranks, compared with one: how long a run takes, and what of it is sending.
 
 use super::Bench;
 use super::cases::Posed;
@@ -11,7 +11,7 @@ use crate::processes::Processes;
 #[cfg(not(feature = "mpi"))]
 use crate::processes::without_mpi;
 use crate::progress::Progress;
-use crate::ranks::{Slowest, launched};
+use crate::ranks::{Slowest, launched, not_with_ranks};
 use crate::{output, settings};
 use serde_json::{Value, json};
 use spc::distribute::{Communicator, DistributeError, Machine, Plan, Problem, on_threads};
@@ -20,7 +20,7 @@ use spc::io;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-/// What is measured of each run, in seconds, of the rank that takes longest: all of it, rows of operands, the kernel, rows of results.
+/// What is measured of each run, of the rank that takes longest: all of it, rows of operands, the kernel, rows of results.
 const CLOCKS: usize = 4;
 
 /// One kernel, measured.
@@ -42,7 +42,6 @@ type Measure<'a> = dyn Fn(&Problem, &Plan) -> Result<Option<Slowest<CLOCKS>>, Di
 impl Bench {
     /// Measures on the ranks that were asked for.
     pub(super) fn on_ranks(&self) -> Result<(), Failure> {
-        self.on_ranks.check(&[])?;
         let for_one = [
             ("--expression", self.expression.is_some()),
             ("--tune", self.tune),
@@ -55,8 +54,7 @@ impl Bench {
             ("plans", self.wants_plans()),
         ];
         if let Some((option, _)) = for_one.iter().find(|(_, is_given)| *is_given) {
-            let message = format!("`{option}` is for one rank");
-            return Err(Failure::usage(message).help(format!("leave out `{option}`, or the ranks")));
+            return Err(not_with_ranks(option, "is for one rank"));
         }
         if launched() > 1 {
             return self.in_processes();

@@ -14,7 +14,7 @@ use super::watch::{Shared, Watch};
 use super::{done_before, ended, is_over};
 use crate::arguments::bytes;
 use crate::failure::Failure;
-use crate::ranks::RanksArguments;
+use crate::ranks::{RanksArguments, not_with_ranks};
 use crate::{output, settings};
 use clap::Args;
 use serde_json::json;
@@ -114,8 +114,7 @@ impl Cp {
         let init = Init::of(&self.init, &["random", "hosvd"])?;
         self.on_ranks.check(&[])?;
         if let Some(option) = self.for_one_rank().filter(|_| self.on_ranks.are_asked_for()) {
-            let message = format!("`{option}` is for one rank, and ranks are for a run by least squares");
-            return Err(Failure::usage(message).help(format!("leave out `{option}`, or the ranks")));
+            return Err(not_with_ranks(option, "is for one rank, and ranks are for a run by least squares"));
         }
         let is_file = matches!(init, Init::Factors(_) | Init::Model(_));
         let refuse = |message: &str, help: &str| Err(Failure::usage(message).help(help));
@@ -292,7 +291,7 @@ impl Cp {
         if let CpMethod::Als(own) = method {
             let on = |ranks: &dyn Communicator| {
                 let observe = &mut |iteration: &_| watch.step_on(ranks, iteration);
-                match given.held() {
+                match &given.held {
                     Held::Whole(tensor) => cp_on(tensor, own, options, ranks, observe),
                     Held::OnRanks(all) => cp_of(&all[&ranks.rank()], own, options, ranks, observe),
                 }

@@ -34,7 +34,7 @@ pub(super) struct Given {
     pub(super) element: ElementType,
     /// How many entries are stored.
     pub(super) stored: u64,
-    held: Held,
+    pub(super) held: Held,
     /// The format by its name.
     pub(super) format: String,
     pub(super) read_time: Duration,
@@ -183,11 +183,6 @@ impl Given {
         let (shape, element, stored) = (tensor.shape().to_vec(), tensor.element(), tensor.nnz() as u64);
         let (held, read_time, notes) = (Held::Whole(tensor), Duration::ZERO, Vec::new());
         Self { name, shape, element, stored, held, format, read_time, notes }
-    }
-
-    /// Where its entries are.
-    pub(super) fn held(&self) -> &Held {
-        &self.held
     }
 
     /// All of it, for methods that run on one rank.

@@ -18,7 +18,7 @@ use crate::output::{self, digits};
 use crate::processes::Processes;
 #[cfg(not(feature = "mpi"))]
 use crate::processes::without_mpi;
-use crate::ranks::{RanksArguments, launched};
+use crate::ranks::{RanksArguments, launched, not_with_ranks};
 use crate::run::number;
 use crate::{settings, threads};
 use clap::{Args, ValueEnum};
@@ -185,8 +185,7 @@ impl Tucker {
     fn check(&self, ranks: &RanksArguments) -> Result<Init, Failure> {
         ranks.check(&[])?;
         if ranks.are_asked_for() && self.checkpoint.checkpoint.is_some() {
-            let help = "leave out `--checkpoint`, or the ranks";
-            return Err(Failure::usage("`--checkpoint` is for one rank").help(help));
+            return Err(not_with_ranks("--checkpoint", "is for one rank"));
         }
         if self.method != MethodName::Hooi {
             let hooi = [
@@ -263,7 +262,7 @@ impl Tucker {
         let watch = Shared::new(watch);
         let on = |own: &dyn Communicator| {
             let observe = &mut |iteration: &_| watch.step_on(own, iteration);
-            match given.held() {
+            match &given.held {
                 Held::Whole(tensor) => tucker_on(tensor, method, options, own, observe),
                 Held::OnRanks(all) => tucker_of(&all[&own.rank()], method, options, own, observe),
             }

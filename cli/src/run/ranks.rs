@@ -9,7 +9,7 @@ use crate::output;
 use crate::processes::Processes;
 #[cfg(not(feature = "mpi"))]
 use crate::processes::without_mpi;
-use crate::ranks::{Slowest, Work, launched};
+use crate::ranks::{Slowest, Work, launched, not_with_ranks};
 use crate::settings;
 use crate::source::Source;
 use serde_json::{Value, json};
@@ -48,8 +48,7 @@ impl Run {
         }
         let for_one = [(self.stream.is_some(), "--stream"), (self.show_code, "--show-code")];
         if let Some((_, option)) = for_one.iter().find(|(is_given, _)| *is_given) {
-            let message = format!("`{option}` is not for ranks");
-            return Err(Failure::usage(message).help(format!("leave out `{option}`, or the ranks")));
+            return Err(not_with_ranks(option, "is not for ranks"));
         }
         match self.on_ranks.number {
             _ if launched() > 1 => self.processes().map(Some),

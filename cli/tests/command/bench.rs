@@ -254,7 +254,7 @@ fn libraries_are_compared_by_the_same_clock() {
     assert_has(&place.refuses(&bench(&["--against", "wrong.json"])), &["figure 1", "no clock `wall`", "`into`"]);
 }
 
-/// On ranks: what is sent is what the plan says, and one rank stands beside.
+/// On ranks: what is sent is what the plan says, and times are compared with those of one rank.
 #[test]
 fn kernels_are_measured_on_ranks() {
     let place = Place::new();
