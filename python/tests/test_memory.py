@@ -18,6 +18,12 @@ from conftest import matrix, resident
 import spc
 
 
+def assert_done(program):
+    """Runs a program that says in the end that it is done."""
+    run = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=120)
+    assert run.stdout == "done\n", run.stderr
+
+
 def test_large_inputs_are_not_copied():
     program = """
 import numpy as np, resource, scipy.sparse, spc
@@ -206,8 +212,7 @@ for options in [dict(out=out), dict()]:
 print("done", flush=True)
 os._exit(0)
 """
-    run = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=120)
-    assert run.stdout == "done\n", run.stderr
+    assert_done(program)
 
 
 def test_an_interrupted_call_writes_nothing_into_a_later_result():
@@ -231,8 +236,7 @@ for pause in [0.05, 0.1, 0.2]:
 print("done", flush=True)
 os._exit(0)
 """
-    run = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=120)
-    assert run.stdout == "done\n", run.stderr
+    assert_done(program)
 
 
 def test_a_handler_that_raises_nothing_interrupts_nothing():
@@ -249,8 +253,7 @@ for _ in range(1000):
         break
 print("done", flush=True)
 """
-    run = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=120)
-    assert run.stdout == "done\n", run.stderr
+    assert_done(program)
 
 
 def test_without_a_compiler_it_is_said_once(tmp_path):
