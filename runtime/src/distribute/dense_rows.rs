@@ -1,5 +1,9 @@
 //! Rows of dense tensors as bytes: what lies at one coordinate of a mode, `of` a mode and the bytes of an element.
 
+use crate::tensor::Element;
+use bytemuck::checked::pod_read_unaligned;
+use bytemuck::{CheckedBitPattern, bytes_of};
+
 /// The bytes of a row.
 pub(super) fn row_bytes(shape: &[usize], of: (usize, usize)) -> usize {
     let (count, piece, _) = pieces(shape, of);
@@ -30,10 +34,29 @@ pub(super) fn put_row(bytes: &mut [u8], shape: &[usize], of: (usize, usize), coo
     }
 }
 
+/// Adds a row to the one at its coordinate.
+pub(super) fn add_row<T: Element + CheckedBitPattern>(
+    bytes: &mut [u8],
+    shape: &[usize],
+    of: (usize, usize),
+    coordinate: usize,
+    row: &[u8],
+) {
+    let (count, piece, stride) = pieces(shape, of);
+    for number in 0..count {
+        let begin = number * stride + coordinate * piece;
+        let total = bytes[begin..begin + piece].chunks_exact_mut(size_of::<T>());
+        for (total, value) in total.zip(row[number * piece..].chunks_exact(size_of::<T>())) {
+            let sum = pod_read_unaligned::<T>(total).plus(pod_read_unaligned(value));
+            total.copy_from_slice(bytes_of(&sum));
+        }
+    }
+}
+
 /// Puts rows, which come one after the other, at some coordinates.
-pub(super) fn put_rows(bytes: &mut [u8], shape: &[usize], of: (usize, usize), coordinates: &[u64], rows: &[u8]) {
+pub(super) fn put_rows(bytes: &mut [u8], shape: &[usize], of: (usize, usize), coordinates: &[usize], rows: &[u8]) {
     for (&coordinate, row) in coordinates.iter().zip(rows.chunks_exact(row_bytes(shape, of).max(1))) {
-        put_row(bytes, shape, of, coordinate as usize, row);
+        put_row(bytes, shape, of, coordinate, row);
     }
 }
 

@@ -85,16 +85,15 @@ impl Listed {
 
     /// The entries of a tensor, in the order in which they are stored; those that are not `left_out`.
     pub(super) fn of(tensor: &AnyTensor, left_out: Option<&[u8]>) -> Self {
-        let width = tensor.element().bytes();
-        let bytes = tensor.values().as_bytes();
-        let mut listed = Self::empty(tensor.shape().to_vec(), tensor.element());
-        tensor.for_each_position(|index, position| {
-            let value = &bytes[position * width..(position + 1) * width];
-            if left_out != Some(value) {
-                listed.push(index.iter().map(|&index| index as u64), value);
-            }
+        let (shape, width) = (tensor.shape().to_vec(), tensor.element().bytes());
+        let all = with_element!(tensor.element(), |T| {
+            let entries = tensor.to_coordinates::<T>().expect("the type is that of the elements");
+            Self::of_columns(shape, &entries.indices, &entries.values.into())
         });
-        listed
+        let Some(left_out) = left_out else { return all };
+        let kept: Vec<usize> =
+            (0..all.len()).filter(|entry| all.values[entry * width..][..width] != *left_out).collect();
+        if kept.len() == all.len() { all } else { all.chosen(kept.into_iter()) }
     }
 
     /// Entries by their columns.
@@ -132,31 +131,65 @@ impl Listed {
         self.indices.iter().map(move |column| column[entry])
     }
 
+    /// Some of the entries.
+    pub(super) fn chosen(&self, entries: impl Iterator<Item = usize> + Clone) -> Self {
+        let mut chosen = Self::empty(self.shape.clone(), self.element);
+        chosen.extend(self, entries);
+        chosen
+    }
+
+    /// Takes some entries of others.
+    pub(super) fn extend(&mut self, other: &Self, entries: impl Iterator<Item = usize> + Clone) {
+        for (column, from) in self.indices.iter_mut().zip(&other.indices) {
+            column.extend(entries.clone().map(|entry| from[entry]));
+        }
+        entries.for_each(|entry| self.values.extend_from_slice(other.value(entry)));
+    }
+
+    /// Takes all entries of others.
+    pub(super) fn append(&mut self, other: &mut Self) {
+        self.indices.iter_mut().zip(&mut other.indices).for_each(|(column, from)| column.append(from));
+        self.values.append(&mut other.values);
+    }
+
     /// The bytes of an entry in a message.
     pub(super) fn entry_bytes(&self) -> usize {
-        8 * self.shape.len() + self.element.bytes()
+        self.shape.iter().map(|&extent| index_bytes(extent)).sum::<usize>() + self.element.bytes()
     }
 
     /// All entries as a message.
     pub(super) fn message(&self) -> Vec<u8> {
-        let mut message = Vec::with_capacity(self.len() * self.entry_bytes());
-        (0..self.len()).for_each(|entry| self.write(entry, &mut message));
+        let mut message = Vec::new();
+        self.put(0..self.len(), &mut message);
         message
     }
 
-    /// Puts an entry after others in a message: its index, and its value.
-    pub(super) fn write(&self, entry: usize, message: &mut Vec<u8>) {
-        put(self.index(entry), message);
-        message.extend_from_slice(self.value(entry));
+    /// Puts some entries after what is in a message: their indices, mode by mode and as narrow as the extents let them be, and their values.
+    pub(super) fn put(&self, entries: impl Iterator<Item = usize> + Clone, message: &mut Vec<u8>) {
+        message.reserve(entries.clone().count() * self.entry_bytes());
+        for (column, &extent) in self.indices.iter().zip(&self.shape) {
+            let indices = entries.clone().map(|entry| column[entry]);
+            match index_bytes(extent) {
+                4 => put(indices.map(|index| index as u32), message),
+                _ => put(indices, message),
+            }
+        }
+        entries.for_each(|entry| message.extend_from_slice(self.value(entry)));
     }
 
     /// Takes all entries of a message.
     pub(super) fn read(&mut self, message: &[u8]) {
-        let order = self.shape.len();
-        for entry in message.chunks_exact(self.entry_bytes()) {
-            let (index, value) = entry.split_at(8 * order);
-            self.push(numbers(index), value);
+        let count = message.len() / self.entry_bytes();
+        let mut rest = message;
+        for (column, &extent) in self.indices.iter_mut().zip(&self.shape) {
+            let (indices, behind) = rest.split_at(count * index_bytes(extent));
+            match index_bytes(extent) {
+                4 => column.extend(numbers::<u32>(indices).map(u64::from)),
+                _ => column.extend(numbers::<u64>(indices)),
+            }
+            rest = behind;
         }
+        self.values.extend_from_slice(rest);
     }
 
     /// As entries of their type.
@@ -185,6 +218,11 @@ impl Listed {
         });
         (columns.collect(), self.values)
     }
+}
+
+/// The bytes of an index in a message, in a mode of this extent.
+fn index_bytes(extent: usize) -> usize {
+    if u32::try_from(extent).is_ok() { 4 } else { 8 }
 }
 
 fn column(indices: &Indices) -> Vec<u64> {

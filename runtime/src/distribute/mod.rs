@@ -54,6 +54,7 @@ mod plan;
 mod prepared;
 mod problem;
 mod redistribute;
+mod returned;
 mod rows;
 mod run;
 mod shared_file;

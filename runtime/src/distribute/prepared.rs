@@ -5,11 +5,11 @@ use super::communicator::Communicator;
 use super::dense_rows::{copy_row, put_row, row_bytes};
 use super::plan::Plan;
 use super::problem::Problem;
+use super::returned::Returns;
 use super::run::{Held, Local, Part};
 use crate::execute::{Program, ProgramError, Uncompiled};
 use crate::tensor::AnyTensor;
 use spc_compiler::format::Format;
-use std::cell::OnceCell;
 use std::fmt;
 use std::time::{Duration, Instant};
 
@@ -106,7 +106,8 @@ impl Problem {
     pub fn prepare<'a>(&'a self, plan: &'a Plan, ranks: &'a dyn Communicator) -> Result<Prepared<'a>, DistributeError> {
         assert_eq!(plan.ranks, ranks.size(), "the plan is for these ranks");
         let needed = plan.rows.iter().map(|rows| rows.needed(ranks.rank())).collect();
-        let local = Local { problem: self, plan, ranks, needed, combination: OnceCell::new() };
+        let returns = Returns::new(plan.rows.len());
+        let local = Local { problem: self, plan, ranks, needed, returns };
         let start = Instant::now();
         let inputs = local.inputs()?;
         let exchange_time = start.elapsed();

@@ -45,15 +45,15 @@ pub(super) fn in_stored_order(
         true => Vec::new(),
         false => (1..size).map(|rank| samples[cut(samples.len(), size, rank)]).collect(),
     };
-    let mut messages = vec![Vec::new(); size];
+    let mut of_ranks = vec![Vec::new(); size];
     let mut rank = 0;
     for place in 0..order.len() {
         while bounds.get(rank).is_some_and(|bound| *bound <= order.key(place)) {
             rank += 1;
         }
-        own.write(order.entry(place), &mut messages[rank]);
+        of_ranks[rank].push(order.entry(place));
     }
-    exchanged(own, messages, ranks).map(Ok)
+    exchanged(own, &of_ranks, ranks).map(Ok)
 }
 
 /// Shares entries out by the cells of a grid, whose parts of a mode have about equal numbers of entries.
@@ -89,9 +89,9 @@ pub(super) fn cells_of_own(
 
 /// Sends each entry to a rank; gives those that all have sent to this one.
 pub(super) fn moved(own: Listed, rank_of: &[u32], ranks: &dyn Communicator) -> Result<Listed, CommunicationError> {
-    let mut messages = vec![Vec::new(); ranks.size()];
-    rank_of.iter().enumerate().for_each(|(entry, &rank)| own.write(entry, &mut messages[rank as usize]));
-    exchanged(own, messages, ranks)
+    let mut of_ranks = vec![Vec::new(); ranks.size()];
+    rank_of.iter().enumerate().for_each(|(entry, &rank)| of_ranks[rank as usize].push(entry));
+    exchanged(own, &of_ranks, ranks)
 }
 
 /// Shares entries out by slices of a mode: ranges of them, of about equal numbers of entries.
@@ -106,8 +106,12 @@ pub(crate) fn in_slices(
     Ok(in_grid(Listed::of_coordinates(own), &parts, ranks)?.coordinates())
 }
 
-/// The entries that all ranks have for this one, in the order of ranks.
-fn exchanged(own: Listed, messages: Vec<Vec<u8>>, ranks: &dyn Communicator) -> Result<Listed, CommunicationError> {
+/// Sends entries to ranks; gives those that all have for this one, in the order of ranks.
+fn exchanged(own: Listed, of_ranks: &[Vec<usize>], ranks: &dyn Communicator) -> Result<Listed, CommunicationError> {
+    let mut messages = vec![Vec::new(); ranks.size()];
+    for (message, entries) in messages.iter_mut().zip(of_ranks) {
+        own.put(entries.iter().copied(), message);
+    }
     let mut listed = Listed::empty(own.shape.clone(), own.element);
     drop(own);
     ranks.exchange(messages)?.iter().for_each(|message| listed.read(message));

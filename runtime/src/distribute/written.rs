@@ -292,7 +292,7 @@ impl Own {
         if ranks.rank() == 0 {
             let (indices, values) = all.clone().columns();
             let first = first_stored(&declared.format, shape, &indices, values.len()).map_err(pack)?;
-            first.into_iter().for_each(|entry| all.write(entry, &mut chosen));
+            all.put(first.into_iter(), &mut chosen);
         }
         let mut first = Listed::empty(shape.to_vec(), declared.element);
         first.read(&of_first(chosen, ranks)?);

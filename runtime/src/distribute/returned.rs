@@ -1,0 +1,322 @@
+//! What a rank has made of results goes to the owners, who combine it.
+
+use super::DistributeError;
+use super::dense_rows::{add_row, copy_row, put_row, put_rows, row_bytes, rows_of};
+use super::listed::{Listed, dense};
+use super::problem::Problem;
+use super::rows::Rows;
+use super::run::{Held, Local};
+use crate::execute::{Chain, ProgramError, combination};
+use crate::tensor::{AnyTensor, Duplicates, Element, tasks};
+use crate::with_element;
+use spc_compiler::format::Format;
+use spc_compiler::ir::{ElementType, Literal, ReduceOperator};
+use spc_compiler::notation::Tensor;
+use std::cell::OnceCell;
+
+/// Entries that are renumbered at once.
+const CHUNK: usize = 1 << 16;
+
+/// What a rank finds out as results need it, once.
+#[derive(Default)]
+pub(super) struct Returns {
+    /// What makes one result of two.
+    combination: OnceCell<Chain>,
+    /// For each renumbered index.
+    of_rows: Vec<OnceCell<OfRows>>,
+    owners: Vec<OnceCell<Owners>>,
+}
+
+/// Where rows of dense results go.
+struct OfRows {
+    /// The coordinates that this rank owns, ascending: the place of one is its row.
+    owned: Vec<u64>,
+    /// For each rank, the numbers here of the rows that it owns.
+    to: Vec<Vec<usize>>,
+    /// For each rank, which of the owned rows it has a part of: of this rank in the order of its numbers.
+    from: Vec<Vec<usize>>,
+}
+
+/// Who owns what belongs to the coordinates that a rank needs.
+struct Owners {
+    /// By their numbers here.
+    of_each: Vec<Owner>,
+    /// Whether they are this rank's, and no other needs them.
+    are_all_own: bool,
+}
+
+struct Owner {
+    rank: u32,
+    /// Whether other ranks need the coordinate, too.
+    is_shared: bool,
+}
+
+impl Returns {
+    /// Of so many renumbered indices.
+    pub(super) fn new(indices: usize) -> Self {
+        let mut returns = Self::default();
+        returns.of_rows.resize_with(indices, OnceCell::new);
+        returns.owners.resize_with(indices, OnceCell::new);
+        returns
+    }
+}
+
+impl OfRows {
+    fn of(rows: &Rows, needed: &[u64], rank: usize, ranks: usize) -> Self {
+        let (mut to, mut from) = (vec![Vec::new(); ranks], vec![Vec::new(); ranks]);
+        for (number, &coordinate) in needed.iter().enumerate() {
+            to[rows.owner(coordinate) as usize].push(number);
+        }
+        let owned = rows.owned(rank);
+        for (place, &coordinate) in owned.iter().enumerate() {
+            rows.users(coordinate).for_each(|user| from[user as usize].push(place));
+        }
+        Self { owned, to, from }
+    }
+}
+
+impl Owners {
+    fn of(rows: &Rows, needed: &[u64], rank: usize) -> Self {
+        let owner = |&coordinate: &u64| Owner {
+            rank: rows.owner(coordinate),
+            is_shared: rows.users(coordinate).nth(1).is_some(),
+        };
+        let of_each: Vec<Owner> = needed.iter().map(owner).collect();
+        let are_all_own = of_each.iter().all(|owner| owner.rank as usize == rank && !owner.is_shared);
+        Self { of_each, are_all_own }
+    }
+}
+
+impl Problem {
+    /// What elements of a result begin as.
+    pub(super) fn begins(&self, declared: &Tensor) -> Literal {
+        let statement = &self.kernel.statements[0];
+        match self.kernel.tensor(statement.target.tensor).name == declared.name {
+            true => self.kernel.begins_with(statement),
+            false => declared.fill,
+        }
+    }
+}
+
+impl Local<'_> {
+    /// Brings what this rank has made of a result to the owners, and takes what is this rank's.
+    pub(super) fn result(&self, place: usize, tensor: AnyTensor) -> Result<Held, DistributeError> {
+        let declared = &self.problem.kernel.tensors[place];
+        match self.plan.cut(place) {
+            None => self.whole(declared, tensor),
+            Some(cut) if self.plan.has_rows(self.problem, place) => self.owned_rows(place, tensor, cut),
+            Some(cut) => self.owned_entries(place, &tensor, cut),
+        }
+    }
+
+    /// The combination of what all ranks have.
+    fn whole(&self, declared: &Tensor, tensor: AnyTensor) -> Result<Held, DistributeError> {
+        let begins = self.problem.begins(declared);
+        let mut all = Vec::new();
+        for message in self.ranks.gather_all(&Listed::of(&tensor, None).message())? {
+            let mut listed = Listed::empty(tensor.shape().to_vec(), tensor.element());
+            listed.read(&message);
+            all.push(packed(listed, declared, begins)?);
+        }
+        Ok(Held::Whole(self.combined(declared, all)?))
+    }
+
+    /// Rows of a dense result.
+    fn owned_rows(
+        &self,
+        place: usize,
+        tensor: AnyTensor,
+        (mode, index): (usize, usize),
+    ) -> Result<Held, DistributeError> {
+        let declared = &self.problem.kernel.tensors[place];
+        let pack = |source| DistributeError::pack(&declared.name, source);
+        let tensor = tensor.convert(&Format::dense(tensor.order())).map_err(pack)?;
+        let (own, size, of) = (self.ranks.rank(), self.ranks.size(), (mode, declared.element.bytes()));
+        let of_rows =
+            self.returns.of_rows[index].get_or_init(|| OfRows::of(self.rows(index), &self.needed[index], own, size));
+        let (bytes, here) = (tensor.values().as_bytes(), tensor.shape());
+        let mut messages = vec![Vec::new(); size];
+        for (rank, numbers) in of_rows.to.iter().enumerate().filter(|(rank, _)| *rank != own) {
+            messages[rank].reserve(numbers.len() * row_bytes(here, of));
+            numbers.iter().for_each(|&number| copy_row(bytes, here, of, number, &mut messages[rank]));
+        }
+        let mut taken = self.ranks.exchange(messages)?;
+        let mut shape = self.problem.shape(&declared.name).to_vec();
+        shape[mode] = of_rows.owned.len();
+        let begin = self.problem.begin(declared, shape.iter().product());
+        of_rows.to[own].iter().for_each(|&number| copy_row(bytes, here, of, number, &mut taken[own]));
+        if self.adds() {
+            let mut total = begin;
+            with_element!(declared.element, |T| sum_of_rows::<T>(&mut total, &shape, of, &of_rows.from, &taken));
+            return Ok(Held::Rows(rows_of(total, &shape, of)));
+        }
+        let mut all = Vec::new();
+        for (places, message) in of_rows.from.iter().zip(&taken).filter(|(_, message)| !message.is_empty()) {
+            let mut bytes = begin.clone();
+            put_rows(&mut bytes, &shape, of, places, message);
+            all.push(bytes);
+        }
+        let tensor = |bytes: &[u8]| dense(shape.clone(), declared.element, bytes).map_err(|error| pack(error.into()));
+        let combined = match all.len() {
+            0 => begin,
+            1 => all.remove(0),
+            _ => {
+                let all = all
+                    .iter()
+                    .map(|bytes| tensor(bytes)?.with_fill(declared.fill).convert(&declared.format).map_err(pack));
+                let combined = self.combined(declared, all.collect::<Result<_, DistributeError>>()?)?;
+                combined.convert(&Format::dense(shape.len())).map_err(pack)?.values().as_bytes().to_vec()
+            }
+        };
+        Ok(Held::Rows(rows_of(combined, &shape, of)))
+    }
+
+    /// Entries of a result.
+    fn owned_entries(
+        &self,
+        place: usize,
+        tensor: &AnyTensor,
+        (mode, index): (usize, usize),
+    ) -> Result<Held, DistributeError> {
+        let declared = &self.problem.kernel.tensors[place];
+        let begins = self.problem.begins(declared);
+        let begin = literal_bytes(begins, declared.element);
+        let mut here = Listed::of(tensor, declared.format.is_dense().then_some(&begin));
+        let (own, size) = (self.ranks.rank(), self.ranks.size());
+        let owners = self.returns.owners[index].get_or_init(|| Owners::of(self.rows(index), &self.needed[index], own));
+        // Of each rank, entries that are sent to it; those that stay here, and of these the ones that have to do with no other rank.
+        let (mut to, mut joined, mut alone) = (vec![Vec::new(); size], Vec::new(), Vec::new());
+        if !owners.are_all_own {
+            for (entry, &number) in here.indices[mode].iter().enumerate() {
+                match &owners.of_each[number as usize] {
+                    Owner { rank, .. } if *rank as usize != own => to[*rank as usize].push(entry),
+                    Owner { is_shared: true, .. } => joined.push(entry),
+                    Owner { .. } => alone.push(entry),
+                }
+            }
+        }
+        here.shape = self.problem.shape(&declared.name).to_vec();
+        for (column, cut) in here.indices.iter_mut().zip(&self.plan.distribution.modes[place]) {
+            if let Some(cut) = *cut {
+                let needed = &self.needed[cut];
+                let chunks: Vec<&mut [u64]> = column.chunks_mut(CHUNK).collect();
+                tasks::each(chunks, &|_, chunk: &mut [u64]| {
+                    chunk.iter_mut().for_each(|number| *number = needed[*number as usize]);
+                });
+            }
+        }
+        let mut messages = vec![Vec::new(); size];
+        for (message, entries) in messages.iter_mut().zip(&to) {
+            here.put(entries.iter().copied(), message);
+        }
+        let taken = self.ranks.exchange(messages)?;
+        if owners.are_all_own {
+            return Ok(Held::Entries(here));
+        }
+        let mut owned = here.chosen(alone.into_iter());
+        // In the order of ranks, so that what is combined does not depend on who owns it.
+        let of_rank = |(rank, message): (usize, &Vec<u8>)| match rank == own {
+            true => here.chosen(joined.iter().copied()),
+            false => {
+                let mut listed = Listed::empty(here.shape.clone(), declared.element);
+                listed.read(message);
+                listed
+            }
+        };
+        let all = taken.iter().enumerate().map(of_rank).filter(|listed| listed.len() > 0).collect();
+        owned.append(&mut self.joined(declared, all, (mode, index))?);
+        Ok(Held::Entries(owned))
+    }
+
+    /// Entries of owned rows, of several ranks.
+    fn joined(
+        &self,
+        declared: &Tensor,
+        mut all: Vec<Listed>,
+        (mode, index): (usize, usize),
+    ) -> Result<Listed, DistributeError> {
+        let begins = self.problem.begins(declared);
+        let is_dense = declared.format.is_dense();
+        let nothing = if is_dense { begins } else { declared.fill };
+        match all.len() {
+            0 => Ok(Listed::empty(self.problem.shape(&declared.name).to_vec(), declared.element)),
+            1 => Ok(all.remove(0)),
+            // Where an entry that a rank has not adds nothing, the sum is that of those that are there.
+            _ if self.adds() && nothing.is_zero() => {
+                let mut listed = all.remove(0);
+                all.iter_mut().for_each(|others| listed.append(others));
+                let (coo, sum) = (Format::coo(listed.shape.len()), Duplicates::Reduce(ReduceOperator::Add));
+                let sums = listed.entries().pack(&coo, sum, nothing);
+                Ok(Listed::of(&sums.map_err(|source| DistributeError::pack(&declared.name, source))?, None))
+            }
+            _ => {
+                let all = all.into_iter().map(|listed| packed(listed, declared, begins)).collect::<Result<_, _>>()?;
+                let combined = self.combined(declared, all)?;
+                let begin = literal_bytes(begins, declared.element);
+                let listed = Listed::of(&combined, is_dense.then_some(&begin));
+                // Blocks have places of rows that are others'.
+                let is_own =
+                    |entry: &usize| self.rows(index).owner(listed.indices[mode][*entry]) as usize == self.ranks.rank();
+                let own: Vec<usize> = (0..listed.len()).filter(is_own).collect();
+                Ok(listed.chosen(own.into_iter()))
+            }
+        }
+    }
+
+    /// Whether results of ranks are added.
+    fn adds(&self) -> bool {
+        let combine = self.plan.distribution.combine.as_ref();
+        combine.is_some_and(|stream| stream.operator == ReduceOperator::Add)
+    }
+
+    /// One result of several, in the order of their ranks.
+    fn combined(&self, declared: &Tensor, all: Vec<AnyTensor>) -> Result<AnyTensor, DistributeError> {
+        let mut all = all.into_iter();
+        let first = all.next().expect("there is a rank");
+        let Some(stream) = self.plan.distribution.combine.as_ref().filter(|_| all.len() > 0) else { return Ok(first) };
+        let chain = match self.returns.combination.get() {
+            Some(chain) => chain,
+            None => {
+                let chain = combination(stream, &self.problem.options).map_err(ProgramError::from)?;
+                self.returns.combination.get_or_init(|| chain)
+            }
+        };
+        all.try_fold(first, |so_far, next| {
+            let mut outcome = chain.run(&[&so_far, &next], &[], 1).map_err(ProgramError::from)?;
+            let (_, tensor) = outcome.outputs.pop().expect("it has a result");
+            Ok(tensor.with_fill(declared.fill))
+        })
+    }
+}
+
+/// Entries in the format of a result.
+pub(super) fn packed(listed: Listed, declared: &Tensor, begins: Literal) -> Result<AnyTensor, DistributeError> {
+    let fill = if declared.format.is_dense() { begins } else { declared.fill };
+    let packed = listed.entries().pack(&declared.format, Duplicates::Refuse, fill);
+    let tensor = packed.map_err(|source| DistributeError::pack(&declared.name, source))?;
+    Ok(tensor.with_fill(declared.fill))
+}
+
+/// Adds rows of several ranks in their order, so that sums do not depend on who owns a row. For each rank, the places of its rows, and the rows.
+fn sum_of_rows<T: Element + bytemuck::CheckedBitPattern>(
+    total: &mut [u8],
+    shape: &[usize],
+    of: (usize, usize),
+    places: &[Vec<usize>],
+    rows: &[Vec<u8>],
+) {
+    let size = row_bytes(shape, of).max(1);
+    let mut is_begun = vec![false; shape[of.0]];
+    for (places, rows) in places.iter().zip(rows) {
+        for (&place, row) in places.iter().zip(rows.chunks_exact(size)) {
+            match std::mem::replace(&mut is_begun[place], true) {
+                false => put_row(total, shape, of, place, row),
+                true => add_row::<T>(total, shape, of, place, row),
+            }
+        }
+    }
+}
+
+pub(super) fn literal_bytes(literal: Literal, element: ElementType) -> Vec<u8> {
+    with_element!(element, |T| bytemuck::bytes_of(&T::from_literal(literal).unwrap_or(T::ZERO)).to_vec())
+}
