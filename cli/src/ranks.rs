@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use clap::Args;
+use spc::distribute::message::{message, numbers};
 use spc::distribute::{CommunicationError, Communicator, ThreadRank, Traffic, in_parts, on_threads, parts_for};
 use std::fmt::Display;
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -123,14 +124,11 @@ impl<const CLOCKS: usize> Slowest<CLOCKS> {
     ) -> Result<Option<Self>, CommunicationError> {
         let nanoseconds = |time: &Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         let numbers = [sent.bytes, sent.messages].into_iter().chain(times.as_flattened().iter().map(nanoseconds));
-        let Some(all) = own.gather(numbers.flat_map(u64::to_le_bytes).collect())? else { return Ok(None) };
-        let number = |message: &Vec<u8>, place: usize| {
-            let bytes = message[8 * place..8 * (place + 1)].try_into().expect("a rank says as much as any other");
-            u64::from_le_bytes(bytes)
-        };
-        let total = |place: usize| all.iter().map(|message| number(message, place)).sum();
+        let Some(all) = own.gather(message(numbers))? else { return Ok(None) };
+        let all: Vec<Vec<u64>> = all.iter().map(|message| self::numbers(message).collect()).collect();
+        let total = |place: usize| all.iter().map(|of_rank| of_rank[place]).sum();
         let median = |clock: usize| {
-            let most = |run: usize| all.iter().map(|message| number(message, 2 + run * CLOCKS + clock)).max();
+            let most = |run: usize| all.iter().map(|of_rank| of_rank[2 + run * CLOCKS + clock]).max();
             let mut of_runs: Vec<u64> = (0..times.len()).filter_map(most).collect();
             of_runs.sort_unstable();
             Duration::from_nanos(of_runs.get(of_runs.len() / 2).copied().unwrap_or(0))

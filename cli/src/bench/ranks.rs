@@ -14,6 +14,7 @@ use crate::progress::Progress;
 use crate::ranks::{Slowest, launched, not_with_ranks};
 use crate::{output, settings};
 use serde_json::{Value, json};
+use spc::distribute::message::{message, numbers};
 use spc::distribute::{Communicator, DistributeError, Machine, Plan, Problem, on_threads};
 use spc::execute::ProgramOptions;
 use spc::io;
@@ -179,8 +180,8 @@ fn measured(
     let [once, ..] = run()?;
     let sent = own.traffic().since(before);
     // All do as many as the slowest one has time for.
-    let all = own.gather_all(&once.as_secs_f64().to_le_bytes())?;
-    let seconds = all.iter().map(|bytes| f64::from_le_bytes(bytes[..].try_into().expect("eight bytes")));
+    let all = own.gather_all(&message([once.as_secs_f64()]))?;
+    let seconds = all.iter().flat_map(|message| numbers::<f64>(message));
     let runs = budget.runs(Duration::from_secs_f64(seconds.fold(0.0, f64::max)));
     let times = (0..runs).map(|_| run()).collect::<Result<Vec<_>, _>>()?;
     Ok(Slowest::of(own, sent, &times)?)

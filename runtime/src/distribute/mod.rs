@@ -45,7 +45,7 @@ mod factors;
 #[cfg(feature = "decompose")]
 mod homes;
 mod listed;
-mod message;
+pub mod message;
 #[cfg(feature = "mpi")]
 mod mpi;
 mod parts;
@@ -66,8 +66,6 @@ mod written;
 pub use communicator::{CommunicationError, Communicator, Traffic};
 #[cfg(feature = "decompose")]
 pub(crate) use factors::{Factors, reduced, summed};
-#[cfg(feature = "decompose")]
-pub(crate) use message::numbers;
 #[cfg(feature = "mpi")]
 pub use mpi::MpiRank;
 pub use parts::{PARTS, TooFewParts, in_parts, parts_for};

@@ -17,10 +17,11 @@
 //! ```
 
 use super::entries::{self, Entries};
+use super::text_head::TextHead;
 use super::value::{self, Carrier, sealed};
 use super::write::{Scratch, to_file};
 use super::{FileType, ReadError, ReadErrorKind, ReadOptions, StoredTensor, TensorFile, WriteError};
-use super::{contents, file, mtx, source, spct, tns};
+use super::{contents, file, source, spct};
 use crate::tensor::{Duplicates, Indices, PackError, Runs, RunsError, Values};
 use crate::with_element;
 use spc_compiler::format::Format;
@@ -194,7 +195,7 @@ impl LargeFile {
 
     fn look_carried<C: Carrier>(&mut self, kind: FileType) -> Result<(), ReadError> {
         let mut text = Text::<C>::begin(self, kind)?;
-        self.fill = match text.fill() {
+        self.fill = match text.begun.fill() {
             None => None,
             Some(fill) => {
                 let literal = fill.literal().ok_or_else(|| {
@@ -204,7 +205,7 @@ impl LargeFile {
                 Some(file::retyped_fill(literal, C::TYPE, self.element)?)
             }
         };
-        if let Some(shape) = text.shape() {
+        if let Some(shape) = text.begun.shape() {
             contents::same_shape(shape, self.shape_is_stated.then_some(&self.shape))?;
             (self.shape, self.shape_is_stated) = (shape.to_vec(), true);
             return Ok(());
@@ -234,7 +235,7 @@ struct Text<C> {
     path: PathBuf,
     text: Box<dyn std::io::Read + Send>,
     is_gzip: bool,
-    kind: Kind<C>,
+    begun: TextHead<C>,
     /// How many bytes a block has.
     size: usize,
     /// The next block, and where its entries begin.
@@ -244,11 +245,6 @@ struct Text<C> {
     rest: Vec<u8>,
     /// How many lines came before.
     lines: usize,
-}
-
-enum Kind<C> {
-    Tns(tns::Start<C>),
-    Mtx(mtx::Begun<C>),
 }
 
 impl<C: Carrier> Text<C> {
@@ -261,52 +257,20 @@ impl<C: Carrier> Text<C> {
         let block = entries::next_block(&mut *text, size, &mut rest);
         let block = block.map_err(|error| source::failed(&path, is_gzip, error))?;
         let shape = file.shape_is_stated.then_some(&file.shape[..]);
-        let kind = match kind {
-            FileType::Mtx => Kind::Mtx(mtx::Begun::new(&block, file.element)?),
-            _ => Kind::Tns(tns::start(&block, file.element, shape, entries::chunk_bytes(&block))?),
-        };
-        let start = match &kind {
-            Kind::Tns(start) => start.begin,
-            Kind::Mtx(begun) => begun.body(),
-        };
-        Ok(Self { path, text, is_gzip, kind, size, block, start, rest, lines: 0 })
-    }
-
-    /// What it states.
-    fn shape(&self) -> Option<&[usize]> {
-        match &self.kind {
-            Kind::Tns(start) => start.shape.as_deref(),
-            Kind::Mtx(begun) => Some(begun.shape()),
-        }
-    }
-
-    fn fill(&self) -> Option<C> {
-        match &self.kind {
-            Kind::Tns(start) => start.fill,
-            Kind::Mtx(begun) => begun.fill,
-        }
+        let begun = TextHead::new(kind, &block, file.element, shape)?;
+        let start = begun.body();
+        Ok(Self { path, text, is_gzip, begun, size, block, start, rest, lines: 0 })
     }
 
     /// The entries of the next block.
     fn next(&mut self) -> Result<Option<Entries<C>>, ReadError> {
         if self.block.is_empty() {
-            if let Kind::Mtx(begun) = &self.kind {
-                begun.finish()?;
-            }
+            self.begun.finish()?;
             return Ok(None);
         }
         let (block, start) = (&self.block, self.start);
-        let layout = match &self.kind {
-            Kind::Tns(start) => &start.layout,
-            Kind::Mtx(begun) => &begun.layout,
-        };
-        let mut read = entries::parse::<C>(block, start, layout)?;
-        let told = match (&mut self.kind, read.fault.take()) {
-            (Kind::Tns(_), Some(fault)) => Err(fault.in_text(block)),
-            (Kind::Tns(_), None) => Ok(read),
-            (Kind::Mtx(begun), fault) => begun.entries(block, start, Entries { fault, ..read }),
-        };
-        let read = told.map_err(|error| error.after_lines(self.lines))?;
+        let read = entries::parse::<C>(block, start, self.begun.layout())?;
+        let read = self.begun.checked(block, start, read).map_err(|error| error.after_lines(self.lines))?;
         self.lines += block.iter().filter(|&&byte| byte == b'\n').count();
         let next = entries::next_block(&mut *self.text, self.size, &mut self.rest);
         self.block = next.map_err(|error| source::failed(&self.path, self.is_gzip, error))?;

@@ -37,6 +37,7 @@ mod npz;
 mod source;
 pub mod spct;
 mod stated;
+mod text_head;
 #[cfg(feature = "compile")]
 mod text_parts;
 pub mod tns;

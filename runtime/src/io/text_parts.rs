@@ -12,6 +12,7 @@
 use super::entries::{self, Entries, Layout};
 use super::file::{TensorFile, retyped_fill};
 use super::source::{self, Source};
+use super::text_head::TextHead;
 use super::value::{self, Carrier, sealed};
 use super::{FileType, ReadError, ReadErrorKind, mtx, tns};
 use crate::memory;
@@ -95,7 +96,7 @@ impl TextParts {
 
     fn look<C: Carrier>(&mut self, head: &[u8]) -> Option<()> {
         let (comment, body) = match self.kind {
-            FileType::Mtx => (mtx::COMMENT, mtx::Begun::<C>::new(head, self.element).ok()?.body()),
+            FileType::Mtx => (mtx::COMMENT, TextHead::<C>::new(self.kind, head, self.element, None).ok()?.body()),
             _ => (tns::COMMENT, 0),
         };
         // The head may end within a line.
@@ -109,12 +110,8 @@ impl TextParts {
         let begun = self.begun::<C>().ok()?;
         self.body = begun.body() as u64;
         self.order = begun.layout().limits.len();
-        let fill;
-        (self.shape, fill) = match begun {
-            Begun::Tns(start) => (start.shape, start.fill),
-            Begun::Mtx(begun) => (Some(begun.shape().to_vec()), begun.fill),
-        };
-        self.fill = match fill {
+        self.shape = begun.shape().map(<[usize]>::to_vec);
+        self.fill = match begun.fill() {
             None => None,
             Some(fill) => Some(retyped_fill(fill.literal()?, C::TYPE, self.element).ok()?),
         };
@@ -123,14 +120,8 @@ impl TextParts {
     }
 
     /// How its lines are to be read.
-    fn begun<C: Carrier>(&self) -> Result<Begun<C>, ReadError> {
-        Ok(match self.kind {
-            FileType::Mtx => Begun::Mtx(mtx::Begun::new(&self.head, self.element)?),
-            _ => {
-                let chunk = entries::chunk_bytes(&self.head);
-                Begun::Tns(tns::start(&self.head, self.element, self.asked.as_deref(), chunk)?)
-            }
-        })
+    fn begun<C: Carrier>(&self) -> Result<TextHead<C>, ReadError> {
+        TextHead::new(self.kind, &self.head, self.element, self.asked.as_deref())
     }
 
     /// Where the file is.
@@ -176,7 +167,7 @@ impl TextParts {
     }
 
     fn check<C: Carrier>(&self, found: &[Found]) -> Result<(), ReadError> {
-        let begun = self.begun::<C>()?;
+        let mut begun = self.begun::<C>()?;
         let stated = begun.stated();
         let mut before = Before::default();
         for (part, own) in found.iter().enumerate() {
@@ -190,13 +181,8 @@ impl TextParts {
             before.lines += own.lines;
             before.entries += own.entries;
         }
-        match begun {
-            Begun::Tns(_) => Ok(()),
-            Begun::Mtx(mut begun) => {
-                begun.have_come(before.entries as usize);
-                begun.finish()
-            }
-        }
+        begun.have_come(before.entries as usize);
+        begun.finish()
     }
 
     /// Reads a part. What is wrong with a line is an error where it is known what came before it.
@@ -205,21 +191,13 @@ impl TextParts {
         let text = self.lines(part, parts)?;
         let lines = text.iter().filter(|&&byte| byte == b'\n').count();
         let layout = Layout { chunk_bytes: entries::chunk_bytes(&text), ..begun.layout().clone() };
-        let mut read = entries::parse::<C>(&text, 0, &layout)?;
-        let (fault, count) = (read.fault.take(), read.values.len());
-        let told = match (&mut begun, fault) {
-            (Begun::Tns(_), Some(fault)) => {
-                let so_far = before.map_or(0, |before| before.entries) + count as u64;
-                let after_one_line = fault.kind == ReadErrorKind::FieldCount && so_far == 1;
-                let error = fault.in_text(&text);
-                Err(if after_one_line { error.with_hint(tns::HEADER_HINT) } else { error })
-            }
-            (Begun::Tns(_), None) => Ok(read),
-            (Begun::Mtx(begun), fault) => {
-                begun.have_come(before.map_or(0, |before| before.entries as usize));
-                begun.entries(&text, 0, Entries { fault, ..read })
-            }
-        };
+        let read = entries::parse::<C>(&text, 0, &layout)?;
+        let (count, came) = (read.values.len(), before.map_or(0, |before| before.entries) as usize);
+        begun.have_come(came);
+        let told = begun.checked(&text, 0, read).map_err(|error| {
+            let after_one_line = error.kind() == ReadErrorKind::FieldCount && came + count == 1;
+            if after_one_line && self.kind != FileType::Mtx { error.with_hint(tns::HEADER_HINT) } else { error }
+        });
         let mut found =
             Found { lines: lines as u64, entries: count as u64, largest: vec![0; self.order], is_faulty: false };
         match (told, before) {
@@ -296,34 +274,4 @@ struct Carried<C> {
     indices: Vec<Indices>,
     values: Vec<C>,
     found: Found,
-}
-
-/// A text whose first lines are known.
-enum Begun<C> {
-    Tns(tns::Start<C>),
-    Mtx(mtx::Begun<C>),
-}
-
-impl<C: Carrier> Begun<C> {
-    fn layout(&self) -> &Layout {
-        match self {
-            Begun::Tns(start) => &start.layout,
-            Begun::Mtx(begun) => &begun.layout,
-        }
-    }
-
-    fn body(&self) -> usize {
-        match self {
-            Begun::Tns(start) => start.begin,
-            Begun::Mtx(begun) => begun.body(),
-        }
-    }
-
-    /// How many entries there are, where the text states it.
-    fn stated(&self) -> Option<u64> {
-        match self {
-            Begun::Tns(_) => None,
-            Begun::Mtx(begun) => Some(begun.stated() as u64),
-        }
-    }
 }

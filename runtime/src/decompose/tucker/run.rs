@@ -8,7 +8,8 @@ use super::super::{Fitted, Iteration, Model, Observer, Step, Stopped, TuckerTens
 use super::subspace::{Form, Search, WHOLE, completed, sum};
 use super::tree::{Tree, rooted};
 use super::{DecomposeError, Factor, TuckerMethod, TuckerOptions};
-use crate::distribute::{Communicator, in_slices, numbers as of_message};
+use crate::distribute::message::numbers as of_message;
+use crate::distribute::{Communicator, in_slices};
 use crate::tensor::{AnyTensor, Coordinates, ElementType, LevelArrays};
 use spc_compiler::format::{Format, LevelFormat};
 use std::borrow::Cow;

@@ -10,7 +10,8 @@ use super::super::elements::{dense, numbers};
 use super::super::engine::Clock;
 use super::super::kernels::{Kernels, Source};
 use super::super::uniform::uniform;
-use crate::distribute::{Communicator, numbers as of_message, summed};
+use crate::distribute::message::numbers as of_message;
+use crate::distribute::{Communicator, summed};
 use crate::tensor::{AnyTensor, ElementType};
 
 /// Columns that are iterated with besides those asked for: they make these converge faster.
