@@ -29,7 +29,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tensor::Storage>()?;
     module.add_class::<tensor::Array>()?;
     module.add_class::<kernel::Kernel>()?;
-    module.add_class::<ranks::Problem>()?;
+    module.add_class::<ranks::problem::Problem>()?;
     module.add_function(wrap_pyfunction!(kernel::_einsum, module)?)?;
     module.add_function(wrap_pyfunction!(kernel::_set_catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(tensor::_format, module)?)?;
@@ -39,8 +39,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(decompose::_cp, module)?)?;
     module.add_function(wrap_pyfunction!(decompose::_tucker, module)?)?;
     module.add_function(wrap_pyfunction!(decompose::_power, module)?)?;
-    module.add_class::<ranks::SharedFile>()?;
-    module.add_function(wrap_pyfunction!(ranks::_shared_file, module)?)?;
-    module.add_function(wrap_pyfunction!(ranks::_cp_on, module)?)?;
+    module.add_class::<ranks::decompose::SharedFile>()?;
+    module.add_function(wrap_pyfunction!(ranks::decompose::_shared_file, module)?)?;
+    module.add_function(wrap_pyfunction!(ranks::decompose::_cp_on, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::_stopped, module)?)
 }
