@@ -68,7 +68,7 @@ pub use communicator::{CommunicationError, Communicator, Traffic};
 pub(crate) use factors::{Factors, reduced, summed};
 #[cfg(feature = "mpi")]
 pub use mpi::MpiRank;
-pub use parts::{PARTS, TooFewParts, in_parts, parts_for};
+pub use parts::{PARTS, TooFewParts, in_parts, parts_for, parts_of};
 pub use placement::Placement;
 #[cfg(feature = "decompose")]
 pub(crate) use placement::cut;

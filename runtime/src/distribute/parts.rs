@@ -52,7 +52,7 @@ pub fn in_parts<R: Send, E: Send + std::fmt::Display + From<CommunicationError>>
     body: impl Fn(&ThreadRank) -> Result<R, E> + Sync,
 ) -> Result<Vec<R>, E> {
     assert!(parts >= ranks.size(), "each rank has a part");
-    let here = of_rank(parts, ranks, ranks.rank());
+    let here = parts_of(parts, ranks.size(), ranks.rank());
     let all = Ranks::new(parts, here.clone(), None);
     let relay = || {
         let relayed = all.relay(ranks);
@@ -65,15 +65,15 @@ pub fn in_parts<R: Send, E: Send + std::fmt::Display + From<CommunicationError>>
     all.run(|_| here.clone(), body, relay)
 }
 
-/// The parts that a rank has.
-fn of_rank(parts: usize, ranks: &dyn Communicator, rank: usize) -> Range<usize> {
-    cut(parts, ranks.size(), rank)..cut(parts, ranks.size(), rank + 1)
+/// The parts that one of so many ranks has: as many as any other, one after the other.
+pub fn parts_of(parts: usize, ranks: usize, rank: usize) -> Range<usize> {
+    cut(parts, ranks, rank)..cut(parts, ranks, rank + 1)
 }
 
 impl Ranks {
     /// Hands over what the ranks here and those elsewhere say to each other, as often as they do.
     fn relay(&self, ranks: &dyn Communicator) -> Result<(), CommunicationError> {
-        let of = |rank: usize| of_rank(self.count(), ranks, rank);
+        let of = |rank: usize| parts_of(self.count(), ranks.size(), rank);
         let others = || (0..ranks.size()).filter(|&rank| rank != ranks.rank());
         let Some(first) = others().map(|rank| of(rank).start).next() else { return Ok(()) };
         // Each part sends something to all others, an empty message at least, in the order of parts.

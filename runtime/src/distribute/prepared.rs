@@ -192,14 +192,9 @@ impl Prepared<'_> {
     /// # Errors
     /// When there is no such input, it is sparse, or it has another shape or other elements.
     pub fn set(&mut self, name: &str, tensor: &AnyTensor) -> Result<(), DistributeError> {
+        self.takes(name, tensor)?;
         let (place, input) = self.dense_input(name)?;
-        let before = self.rows.iter().position(|rows| rows.place == place);
-        let known = before.map_or(&self.inputs[input], |rows| &self.rows[rows].tensor);
-        if (tensor.shape(), tensor.element()) != (known.shape(), known.element()) {
-            let shown = |tensor: &AnyTensor| format!("{:?} of {}", tensor.shape(), tensor.element().name());
-            let what = format!("`{name}` is {}, and not {}", shown(known), shown(tensor));
-            return Err(refused(what, "a kernel is prepared for the shapes that it was planned with"));
-        }
+        let before = self.rows_of(place);
         match before {
             None => self.inputs[input] = self.local.declared(place, tensor.clone())?,
             Some(rows) => {
@@ -209,6 +204,21 @@ impl Prepared<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether [`set`](Self::set) takes a tensor.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn takes(&self, name: &str, tensor: &AnyTensor) -> Result<(), DistributeError> {
+        let (place, input) = self.dense_input(name)?;
+        let known = self.rows_of(place).map_or(&self.inputs[input], |rows| &self.rows[rows].tensor);
+        if (tensor.shape(), tensor.element()) == (known.shape(), known.element()) {
+            return Ok(());
+        }
+        let shown = |tensor: &AnyTensor| format!("{:?} of {}", tensor.shape(), tensor.element().name());
+        let what = format!("`{name}` is {}, and not {}", shown(known), shown(tensor));
+        Err(refused(what, "a kernel is prepared for the shapes that it was planned with"))
     }
 
     /// Makes a dense result of a run a dense input of the next one: each row goes from the rank that owns it in the result to those that need it in
@@ -238,7 +248,7 @@ impl Prepared<'_> {
             }
         };
         let of_result = self.local.plan.cut(*result_place).expect("rows are of an index");
-        let Some(at) = self.rows.iter().position(|rows| rows.place == place) else {
+        let Some(at) = self.rows_of(place) else {
             // Each rank has the whole input.
             let all = self.local.ranks.gather_all(rows)?;
             let whole = problem.of_all_rows(self.local.plan, *result_place, &all)?;
@@ -285,6 +295,11 @@ impl Prepared<'_> {
             true => Ok((place, input)),
             false => Err(refused(format!("`{name}` is sparse"), "a kernel is prepared for its entries: plan anew")),
         }
+    }
+
+    /// Which of the inputs that ranks have rows of it is.
+    fn rows_of(&self, place: usize) -> Option<usize> {
+        self.rows.iter().position(|rows| rows.place == place)
     }
 
     /// Which rows of a result go where as those of an input.

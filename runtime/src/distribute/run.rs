@@ -13,6 +13,7 @@ use crate::execute::Operand;
 use crate::tensor::{AnyTensor, Values};
 use spc_compiler::format::Format;
 use spc_compiler::notation::Tensor;
+use std::borrow::Borrow;
 use std::time::Duration;
 
 /// What a rank has of the results, and what it took.
@@ -61,14 +62,14 @@ impl Problem {
     pub fn gather(
         &self,
         plan: &Plan,
-        part: Part,
+        part: impl Borrow<Part>,
         ranks: &dyn Communicator,
     ) -> Result<Option<Vec<(String, AnyTensor)>>, DistributeError> {
         let mut all = Vec::new();
-        for (place, held) in part.results {
+        for &(place, ref held) in &part.borrow().results {
             let declared = &self.kernel.tensors[place];
             let shape = self.shape(&declared.name).to_vec();
-            let own = match &held {
+            let own = match held {
                 Held::Rows(bytes) => bytes.clone(),
                 Held::Entries(listed) => listed.message(),
                 Held::Elements(values) => values.as_bytes().to_vec(),
@@ -77,7 +78,7 @@ impl Problem {
             let Some(messages) = ranks.gather(own)? else { continue };
             let pack = |source| DistributeError::pack(&declared.name, source);
             let tensor = match held {
-                Held::Whole(tensor) => tensor,
+                Held::Whole(tensor) => tensor.clone(),
                 Held::Rows(_) => {
                     let tensor = self.of_all_rows(plan, place, &messages)?;
                     tensor.with_fill(declared.fill).convert(&declared.format).map_err(pack)?
