@@ -24,6 +24,7 @@ from ._einsum import EinsumError
 from ._kernel import InterpreterWarning, Kernel, einsum, explain, jit, kernel
 from ._linear import aslinearoperator
 from ._native import SpcError, get_threads, set_threads
+from ._prepared import Prepared
 from ._tensor import Tensor, read, tensor, write
 
 __version__ = _native.__version__
@@ -37,6 +38,6 @@ if hasattr(_os, "register_at_fork"):
     _os.register_at_fork(after_in_child=_native._after_fork)
 
 __all__ = [
-    "BinsparseError", "CP", "CopyWarning", "EinsumError", "InterpreterWarning", "Kernel", "SpcError", "Tensor", "Tucker", "aslinearoperator", "cp_als", "cp_apr",
+    "BinsparseError", "CP", "CopyWarning", "EinsumError", "InterpreterWarning", "Kernel", "Prepared", "SpcError", "Tensor", "Tucker", "aslinearoperator", "cp_als", "cp_apr",
     "cp_nonnegative", "einsum", "explain", "get_threads", "hosvd", "jit", "kernel", "power", "read", "set_threads", "tensor", "tucker", "write",
 ]

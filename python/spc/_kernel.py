@@ -9,11 +9,12 @@ import re
 import threading
 import warnings
 from collections import OrderedDict
-from typing import Any, Callable
+from typing import Any, Callable, Iterable
 
 import numpy as np
 
 from . import _convert, _einsum, _native, _ranks
+from ._prepared import Prepared
 from ._tensor import Tensor
 
 
@@ -113,17 +114,34 @@ class Kernel:
             if out is not None:
                 raise TypeError("out= is for one rank: with ranks=, results are new arrays")
             problem = self._problem(args, named)
-        made = problem.run(ranks, distribute)
+        return self._results(problem.run(ranks, distribute))
+
+    def prepare(self, *args: Any, ranks: Any, distribute: str | None = None, **named: Any) -> Prepared:
+        """The kernel with these inputs on ranks, to be run many times with other elements of the dense ones.
+
+        It is planned and compiled once, and what a rank has of the sparse inputs stays there. ``ranks`` and ``distribute`` are those of a
+        call. Arrays are copied. See :class:`spc.Prepared`.
+
+        >>> with spmv.prepare(A, x, ranks=4) as prepared:
+        ...     y = prepared(x=other)
+        """
+        ranks = _ranks.checked(ranks)
+        with _ranks.agreed(ranks):
+            problem = self._problem(args, named, keeps=True)
+        return Prepared(self, problem, problem.prepare(ranks, distribute), ranks)
+
+    def _results(self, made: list[tuple[str, _native.Storage]] | None) -> Any:
+        """Results of ranks as users get them: nothing but on the first one."""
         if made is None:
             return None
         found = dict(made)
         results = [_given(found[name]) for name in self.results]
         return results[0] if len(results) == 1 else tuple(results)
 
-    def _problem(self, args: tuple[Any, ...], named: dict[str, Any]) -> _native.Problem:
+    def _problem(self, args: tuple[Any, ...], named: dict[str, Any], keeps: bool = False) -> _native.Problem:
         inputs, _ = self._inputs(self._ordered(args, named))
         formats = [] if self._is_whole else self._formats_for(inputs)
-        return _native.Problem(self._text, formats, self._dimensions, self._backend, self._deterministic, self.inputs, inputs)
+        return _native.Problem(self._text, formats, self._dimensions, self._backend, self._deterministic, self.inputs, inputs, keeps)
 
     def placements(self, *args: Any, ranks: int, **named: Any) -> list[dict[str, Any]]:
         """How the work can be shared out among so many ranks, for these inputs, and what each way costs; the one that takes least time
@@ -140,8 +158,7 @@ class Kernel:
         if len(args) > len(self.inputs):
             raise TypeError(f"the kernel takes {len(self.inputs)} inputs ({', '.join(self.inputs)}), and got {len(args) + len(named)}")
         for name, value in named.items():
-            if name not in self._places:
-                raise TypeError(f"there is no input {name!r}: the kernel takes {', '.join(self.inputs)}")
+            self._known(name)
             if name in found:
                 raise TypeError(f"there are two values for the input {name!r}")
             found[name] = value
@@ -150,10 +167,14 @@ class Kernel:
             raise TypeError(f"there is no value for the input {missing[0]!r}")
         return tuple(found[name] for name in self.inputs)
 
-    def _inputs(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any]:
-        """The inputs as the native half takes them, and what they are compiled for."""
+    def _known(self, name: str) -> None:
+        if name not in self._places:
+            raise TypeError(f"there is no input {name!r}: the kernel takes {', '.join(self.inputs)}")
+
+    def _inputs(self, args: Iterable[Any], names: Iterable[str] | None = None) -> tuple[tuple[Any, ...], Any]:
+        """The inputs, or those of some names, as the native half takes them, and what they are compiled for."""
         inputs, key = [], []
-        for name, arg in zip(self.inputs, args):
+        for name, arg in zip(self.inputs if names is None else names, args):
             if type(arg) is np.ndarray and arg.flags.c_contiguous and name not in self._formats and not self._is_whole:
                 inputs.append(arg)
                 key.append((arg.dtype.char, arg.ndim))

@@ -30,6 +30,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tensor::Array>()?;
     module.add_class::<kernel::Kernel>()?;
     module.add_class::<ranks::problem::Problem>()?;
+    module.add_class::<ranks::prepared::Prepared>()?;
     module.add_function(wrap_pyfunction!(kernel::_einsum, module)?)?;
     module.add_function(wrap_pyfunction!(kernel::_set_catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(tensor::_format, module)?)?;

@@ -5,7 +5,8 @@ use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use spc::tensor::{
-    AnyTensor, Coordinates, Drawing, Duplicates, Element, ElementType, IndexArray, Indices, LevelArrays, pack,
+    AnyTensor, Buffer, Coordinates, Drawing, Duplicates, Element, ElementType, IndexArray, Indices, LevelArrays,
+    Values, pack,
 };
 use spc::with_element;
 use spc_compiler::diagnostics::render::render;
@@ -51,6 +52,26 @@ pub(crate) fn _format(text: &str, order: usize) -> PyResult<String> {
 /// A tensor as the library has it. Its arrays may be those of Python objects.
 #[pyclass(frozen, module = "spc._native")]
 pub(crate) struct Storage(pub(crate) AnyTensor);
+
+/// The tensor in memory of its own, which Python can't change.
+pub(crate) fn owned(tensor: &AnyTensor) -> PyResult<AnyTensor> {
+    fn copy<T: Element>(tensor: &AnyTensor) -> Values {
+        T::wrap(Buffer::copy_of(tensor.values_of::<T>().unwrap_or_default()))
+    }
+    let indices = |array: &IndexArray| match array {
+        IndexArray::U8(array) => Buffer::copy_of(array).into(),
+        IndexArray::U16(array) => Buffer::copy_of(array).into(),
+        IndexArray::U32(array) => Buffer::copy_of(array).into(),
+        IndexArray::U64(array) => Buffer::copy_of(array).into(),
+    };
+    let level =
+        |level: &LevelArrays| LevelArrays::new(level.positions().map(indices), level.coordinates().map(indices));
+    let values = with_element!(tensor.element(), |T| copy::<T>(tensor));
+    let levels = tensor.levels().iter().map(level).collect();
+    // They are looked through anew: what was borrowed may have been changed.
+    AnyTensor::from_filled_parts(tensor.shape().to_vec(), tensor.format().clone(), levels, values, tensor.fill())
+        .map_err(errors::value)
+}
 
 /// One of the arrays of a tensor, in its memory: for `numpy.frombuffer`.
 #[pyclass(frozen, module = "spc._native")]

@@ -142,8 +142,12 @@ impl Stop {
         interruptible(move || asked.load(Ordering::Relaxed), body)
     }
 
-    fn set(&self) {
+    pub(crate) fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
     }
 }
 
@@ -173,6 +177,22 @@ impl<T: Send> Awaited<T> {
             }
         }
     }
+
+    /// Waits a moment for something, which is dropped: a call that was interrupted ends so, if it can.
+    pub(crate) fn leave(&self, py: Python<'_>) {
+        _ = py.detach(|| lock(&self.0).recv_timeout(GRACE));
+    }
+
+    /// Waits until nobody is there to send anything.
+    pub(crate) fn until_gone(&self, py: Python<'_>) -> PyResult<()> {
+        loop {
+            match py.detach(|| lock(&self.0).recv_timeout(PATIENCE)) {
+                Ok(_) => {}
+                Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+        }
+    }
 }
 
 /// Runs a call on a thread that `begin` has begun, and looks for signals meanwhile. After Ctrl-C its kernels stop between chunks; where that
@@ -189,7 +209,7 @@ fn interruptibly<R: Send + 'static>(
     let awaited = Awaited::new(receiver);
     let sent = awaited.next(py).inspect_err(|_| {
         stop.set();
-        _ = py.detach(|| lock(&awaited.0).recv_timeout(GRACE));
+        awaited.leave(py);
     });
     sent?.or_else(|panicked| panic::resume_unwind(panicked))
 }

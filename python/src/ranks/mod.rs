@@ -10,9 +10,11 @@
 //! |---|---|
 //! | `processes` | a rank that is a process |
 //! | `problem` | kernels |
+//! | `prepared` | kernels that are prepared once, and called many times |
 //! | `decompose` | decompositions |
 
 pub(crate) mod decompose;
+pub(crate) mod prepared;
 pub(crate) mod problem;
 mod processes;
 
@@ -38,6 +40,8 @@ enum Failure {
     /// This rank does not call what the first does.
     Differs(usize),
     Threads(rayon::ThreadPoolBuildError),
+    /// Ctrl-C ended the call.
+    Interrupted,
 }
 
 impl fmt::Display for Failure {
@@ -51,6 +55,7 @@ impl fmt::Display for Failure {
                 "rank {rank} calls with another text, other options or inputs of other shapes than rank 0: all ranks make the same call"
             ),
             Failure::Threads(error) => error.fmt(f),
+            Failure::Interrupted => f.write_str("it was interrupted"),
         }
     }
 }
@@ -118,25 +123,52 @@ where
 {
     let Some(count) = count_of(ranks)? else {
         let of_rank = move |own: &dyn Communicator| {
-            let all = own.gather_all(said.as_bytes())?;
-            if let Some(rank) = all.iter().position(|other| *other != all[0]) {
-                return Err(Failure::Differs(rank));
-            }
+            alike(&own.gather_all(said.as_bytes())?)?;
             body(&begin(own.size())?, own)
         };
         return Processes::of(ranks)?.run(of_rank, exception);
     };
-    // A rank that waits keeps a thread, so that each has some of its own.
-    let each = (threads::get_threads() / count).max(1);
     let made = threads::run_apart(ranks.py(), move |stop| {
         let shared = threads::within(|| begin(count))?;
-        let pools = (0..count).map(|_| threads::pool_of(each)).collect::<Result<Vec<ThreadPool>, _>>();
-        let pools = pools.map_err(Failure::Threads)?;
-        let shared = &shared;
-        let of_rank = |own: &ThreadRank| pools[own.rank()].install(|| stop.around(|| body(shared, own)));
-        on_threads(count, None, of_rank)
+        on_own_threads(count, |own| stop.around(|| body(&shared, own)))
     })?;
     made.map(|mut all| all.swap_remove(0)).map_err(exception)
+}
+
+/// What `begin` makes for ranks: once for those that are threads, on each of those that are processes, which agree on `said`.
+fn for_ranks<S: Send + 'static>(
+    ranks: &Bound<'_, PyAny>,
+    said: String,
+    begin: impl FnOnce(usize) -> Result<S, Failure> + Send + 'static,
+    exception: impl Fn(Failure) -> PyErr,
+) -> PyResult<S> {
+    match count_of(ranks)? {
+        Some(count) => threads::run_apart(ranks.py(), move |_| threads::within(|| begin(count)))?.map_err(exception),
+        None => {
+            let of_rank = move |own: &dyn Communicator| {
+                alike(&own.gather_all(said.as_bytes())?)?;
+                begin(own.size())
+            };
+            Processes::of(ranks)?.run(of_rank, exception)
+        }
+    }
+}
+
+/// Runs `body` as so many ranks that are threads.
+fn on_own_threads<R: Send>(
+    count: usize,
+    body: impl Fn(&dyn Communicator) -> Result<R, Failure> + Sync,
+) -> Result<Vec<R>, Failure> {
+    // A rank that waits keeps a thread, so that each has some of its own.
+    let each = (threads::get_threads() / count).max(1);
+    let pools = (0..count).map(|_| threads::pool_of(each)).collect::<Result<Vec<ThreadPool>, _>>();
+    let pools = pools.map_err(Failure::Threads)?;
+    on_threads(count, None, |own: &ThreadRank| pools[own.rank()].install(|| body(own)))
+}
+
+/// Refuses what ranks have said, where one says something else than the first.
+fn alike(said: &[Vec<u8>]) -> Result<(), Failure> {
+    said.iter().position(|other| *other != said[0]).map_or(Ok(()), |rank| Err(Failure::Differs(rank)))
 }
 
 /// Tells other processes that this one does not make the call that they make.

@@ -1,11 +1,13 @@
 //! A rank that is a process of mpi4py's.
 
-use super::Failure;
+use super::{Failure, alike};
+use crate::threads::Awaited;
 use crate::{errors, threads};
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes};
 use spc::distribute::{CommunicationError, Communicator, Traffic};
+use std::any::Any;
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -14,16 +16,45 @@ use std::time::{Duration, Instant};
 /// A communicator of mpi4py's.
 pub(super) struct Processes<'py> {
     communicator: Bound<'py, PyAny>,
-    rank: usize,
-    size: usize,
+    pub(super) rank: usize,
+    pub(super) size: usize,
     /// What a signal has raised while messages were under way, and when.
     interrupted: Option<(PyErr, Instant)>,
 }
 
-/// What a rank's work asks of the thread that has called.
-enum Asked<R> {
+/// What the work of ranks says to the thread that has called.
+pub(super) enum Said<R> {
+    /// Messages to other processes, to be answered with theirs.
     Exchange(Vec<Vec<u8>>),
-    Ended(std::thread::Result<Result<R, Failure>>),
+    Made(R),
+    Failed(Failure),
+    Panicked(Box<dyn Any + Send>),
+}
+
+/// Work of ranks, on a thread apart.
+pub(super) struct Work<R> {
+    pub(super) said: Awaited<Said<R>>,
+    answers: Sender<Vec<Vec<u8>>>,
+}
+
+impl<R: Send + 'static> Work<R> {
+    /// Begins work, which has what says what it makes, and what it is answered.
+    pub(super) fn begin(
+        body: impl FnOnce(&Sender<Said<R>>, Receiver<Vec<Vec<u8>>>) -> Result<(), Failure> + Send + 'static,
+    ) -> PyResult<Self> {
+        let (says, said) = mpsc::channel();
+        let (answers, answered) = mpsc::channel();
+        threads::begin_apart(move || {
+            let ended = panic::catch_unwind(AssertUnwindSafe(|| body(&says, answered)));
+            // Nobody may be there any more who wants to know.
+            _ = match ended {
+                Ok(Ok(())) => Ok(()),
+                Ok(Err(failure)) => says.send(Said::Failed(failure)),
+                Err(panicked) => says.send(Said::Panicked(panicked)),
+            };
+        })?;
+        Ok(Self { said: Awaited::new(said), answers })
+    }
 }
 
 /// The bytes of what precedes messages: whether the rank goes on, how long the message is, how long the longest of the rank is, and why it
@@ -75,46 +106,78 @@ impl<'py> Processes<'py> {
         body: impl FnOnce(&dyn Communicator) -> Result<R, Failure> + Send + 'static,
         exception: impl FnOnce(Failure) -> PyErr,
     ) -> PyResult<R> {
-        let py = self.communicator.py();
-        let (asks, asked) = mpsc::channel();
-        let (answers, answered) = mpsc::channel();
+        let work = self.begin(move |own, says| {
+            let made = body(own)?;
+            _ = says.send(Said::Made(made));
+            Ok(())
+        })?;
+        let result = self.next(&work, exception)?;
+        self.end()?.map_or(Ok(result), Err)
+    }
+
+    /// Begins this rank's part.
+    pub(super) fn begin<R: Send + 'static>(
+        &mut self,
+        body: impl FnOnce(&dyn Communicator, &Sender<Said<R>>) -> Result<(), Failure> + Send + 'static,
+    ) -> PyResult<Work<R>> {
         let (rank, size) = (self.rank, self.size);
         let each = threads::get_threads();
-        let work = move || {
-            let to = asks.clone();
-            let own = move || Remote { rank, size, asks: to, answered, traffic: Cell::default() };
-            let of_rank = || threads::pool_of(each).map_err(Failure::Threads)?.install(|| body(&own()));
-            _ = asks.send(Asked::Ended(panic::catch_unwind(AssertUnwindSafe(of_rank))));
-        };
-        if let Err(error) = threads::begin_apart(work) {
-            self.stop(&error.to_string());
-            return Err(error);
-        }
-        let asked = threads::Awaited::new(asked);
+        let work = Work::begin(move |says, answered| {
+            let asks = says.clone();
+            let own = move || Remote { rank, size, asks, answered, traffic: Cell::default() };
+            threads::pool_of(each).map_err(Failure::Threads)?.install(|| body(&own(), says))
+        });
+        work.inspect_err(|error| self.stop(&error.to_string()))
+    }
+
+    /// What the work makes next; what it sends and takes until then goes to other processes and comes from them.
+    pub(super) fn next<R: Send>(&mut self, work: &Work<R>, exception: impl FnOnce(Failure) -> PyErr) -> PyResult<R> {
         loop {
-            match asked.next(py) {
-                Ok(Asked::Exchange(messages)) => {
-                    let taken = self.exchange(messages)?;
-                    if let Some((error, _)) = self.interrupted.take() {
-                        return Err(self.interrupt(error));
-                    }
+            match work.said.next(self.communicator.py()) {
+                Ok(Said::Exchange(messages)) => {
+                    let taken = self.exchange_all(messages)?;
                     // Work that is no longer there has said why.
-                    _ = answers.send(taken);
+                    _ = work.answers.send(taken);
                 }
-                Ok(Asked::Ended(Ok(Ok(result)))) => {
-                    self.exchange(vec![Vec::new(); size])?;
-                    return self.interrupted.map_or(Ok(result), |(error, _)| Err(error));
-                }
-                Ok(Asked::Ended(Ok(Err(failure)))) => {
+                Ok(Said::Made(made)) => return Ok(made),
+                Ok(Said::Failed(failure)) => {
                     self.stop(&failure.to_string());
                     return Err(exception(failure));
                 }
-                Ok(Asked::Ended(Err(panicked))) => {
+                Ok(Said::Panicked(panicked)) => {
                     self.stop("it panicked");
                     panic::resume_unwind(panicked);
                 }
                 Err(error) => return Err(self.interrupt(error)),
             }
+        }
+    }
+
+    /// Waits for the others to come to the end, too. Gives what a signal here has raised meanwhile.
+    pub(super) fn end(&mut self) -> PyResult<Option<PyErr>> {
+        self.exchange(vec![Vec::new(); self.size])?;
+        Ok(self.interrupted.take().map(|(error, _)| error))
+    }
+
+    /// Finds out whether all processes say the same. The inner error is that they do not, or that one of them has stopped before: then nothing
+    /// has begun on any.
+    pub(super) fn agree(&mut self, said: &str, exception: impl FnOnce(Failure) -> PyErr) -> PyResult<PyResult<()>> {
+        match self.exchange_all(vec![said.as_bytes().to_vec(); self.size]) {
+            Ok(all) => Ok(alike(&all).map_err(|failure| {
+                self.stop(&failure.to_string());
+                exception(failure)
+            })),
+            Err(error) if self.interrupted.is_some() => Err(error),
+            Err(error) => Ok(Err(error)),
+        }
+    }
+
+    /// As [`Self::exchange`]; others are told where this rank was interrupted meanwhile.
+    fn exchange_all(&mut self, messages: Vec<Vec<u8>>) -> PyResult<Vec<Vec<u8>>> {
+        let taken = self.exchange(messages)?;
+        match self.interrupted.take() {
+            Some((error, _)) => Err(self.interrupt(error)),
+            None => Ok(taken),
         }
     }
 
@@ -245,7 +308,7 @@ impl<'py> Processes<'py> {
 struct Remote<R> {
     rank: usize,
     size: usize,
-    asks: Sender<Asked<R>>,
+    asks: Sender<Said<R>>,
     answered: Receiver<Vec<Vec<u8>>>,
     traffic: Cell<Traffic>,
 }
@@ -266,7 +329,7 @@ impl<R> Communicator for Remote<R> {
         {
             traffic += Traffic { bytes: message.len() as u64, messages: 1 };
         }
-        let taken = self.asks.send(Asked::Exchange(messages)).ok().and_then(|()| self.answered.recv().ok());
+        let taken = self.asks.send(Said::Exchange(messages)).ok().and_then(|()| self.answered.recv().ok());
         self.traffic.set(traffic);
         // The thread that has called has raised an exception.
         taken.ok_or_else(|| CommunicationError::Stopped { rank: self.rank, reason: "the call has ended".to_owned() })
