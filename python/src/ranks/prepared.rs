@@ -23,6 +23,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 /// Results by name, on the first rank.
 type Results = Option<Vec<(String, AnyTensor)>>;
 
+/// What a part has made of a round, or why it refuses it.
+type Reply = Result<Results, Failure>;
+type Says = Sender<Said<Reply>>;
+
 /// What all parts do in one call.
 struct Round {
     /// Other elements of inputs.
@@ -84,7 +88,7 @@ fn serve(
     planned: &Planned,
     own: &dyn Communicator,
     rounds: Receiver<Arc<Round>>,
-    says: &Sender<Said<Result<Results, Failure>>>,
+    says: &Says,
     stop: &Stop,
 ) -> Result<(), Failure> {
     let Planned { problem, plan, .. } = planned;
@@ -109,7 +113,7 @@ fn serve(
 
 /// Parts at work.
 struct AtWork {
-    work: Work<Result<Results, Failure>>,
+    work: Work<Reply>,
     /// To each part that is here.
     rounds: Vec<Sender<Arc<Round>>>,
     stop: Stop,
@@ -141,12 +145,7 @@ impl AtWork {
     }
 
     /// What the parts here make next: the results, where the first part is here.
-    fn next_of_all(
-        &self,
-        py: Python<'_>,
-        processes: &mut Option<Processes<'_>>,
-        planned: &Planned,
-    ) -> PyResult<Result<Results, Failure>> {
+    fn next_of_all(&self, py: Python<'_>, processes: &mut Option<Processes<'_>>, planned: &Planned) -> PyResult<Reply> {
         let mut all = Ok(None);
         for _ in &self.rounds {
             let next = match processes {
@@ -163,7 +162,7 @@ impl AtWork {
     }
 
     /// What a thread that is a rank makes next.
-    fn next(&self, py: Python<'_>, planned: &Planned) -> PyResult<Result<Results, Failure>> {
+    fn next(&self, py: Python<'_>, planned: &Planned) -> PyResult<Reply> {
         match self.work.said.next(py)? {
             Said::Made(made) => Ok(made),
             Said::Failed(failure) => Err(planned.exception(failure)),
@@ -204,8 +203,7 @@ fn of_rank(
     here: Range<usize>,
     receivers: Vec<Receiver<Arc<Round>>>,
     stop: Stop,
-) -> impl Fn(&dyn Communicator, &Sender<Said<Result<Results, Failure>>>) -> Result<(), Failure> + Send + Sync + 'static
-{
+) -> impl Fn(&dyn Communicator, &Says) -> Result<(), Failure> + Send + Sync + 'static {
     let receivers: Vec<_> = receivers.into_iter().map(|receiver| Mutex::new(Some(receiver))).collect();
     move |own, says| {
         planned.on_parts(own, |own: &dyn Communicator| {

@@ -463,7 +463,10 @@ mod tests {
             for (x, s) in [(1, 1.0), (2, 2.0), (3, 0.0)] {
                 prepared.set("x", &tensor(&[20], |place| (place * x) as f64))?;
                 prepared.set("s", &tensor(&[3], |_| s))?;
-                found.push(problem.gather(&plan, prepared.run()?, own)?);
+                let part = prepared.run()?;
+                // It is still there to be gathered again.
+                assert_eq!(problem.gather(&plan, &part, own)?.is_some(), own.rank() == 0);
+                found.push(problem.gather(&plan, part, own)?);
             }
             Ok::<_, DistributeError>(found)
         };
@@ -511,6 +514,7 @@ mod tests {
             let part = prepared.run()?;
             let mut said = vec![
                 prepared.set("B", &tensor(&[12, 3], |_| 0.0)),
+                prepared.takes("B", &tensor(&[2, 12], |_| 0.0)),
                 prepared.set("A", &tensor(&[12, 12], |_| 0.0)),
                 prepared.set("Y", &tensor(&[12, 2], |_| 0.0)),
                 prepared.feed("B", &part, "B"),
@@ -518,7 +522,8 @@ mod tests {
             Ok::<_, DistributeError>(said.drain(..).map(|said| said.unwrap_err().to_string()).collect::<Vec<_>>())
         };
         let said = on_threads(2, None, body).unwrap().swap_remove(0);
-        let parts = ["`B` is [12, 2] of f64, and not [12, 3]", "`A` is sparse", "no input `Y`", "no result `B`"];
+        let wrong = ["`B` is [12, 2] of f64, and not [12, 3]", "and not [2, 12]"];
+        let parts = [wrong[0], wrong[1], "`A` is sparse", "no input `Y`", "no result `B`"];
         assert!(said.iter().zip(parts).all(|(said, part)| said.contains(part)), "{said:?}");
     }
 }
