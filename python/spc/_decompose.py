@@ -62,15 +62,30 @@ class Tucker:
         return made
 
 
-def _cp(x: Any, method: str, rank: int, iterations: int, tolerance: float, seed: int, start: str, weights: Any = None) -> CP:
-    _checked_start(start)
-    weights = None if weights is None else tensor(weights)._storage
-    return _of(CP, _native._cp(tensor(x)._storage, method, rank, iterations, tolerance, seed, start == "hosvd", weights))
+def _cp(x: Any, method: str, asked: dict[str, Any], weights: Any = None) -> CP:
+    return _of(CP, _native._cp(tensor(x)._storage, method, asked, _weights(weights)))
 
 
-def _checked_start(start: str) -> None:
+def _asked_of_cp(rank: int, iterations: int, tolerance: float, seed: int, start: str) -> dict[str, Any]:
+    """The options of CP as the native half takes them."""
     if start not in ("random", "hosvd"):
         raise ValueError(f"start={start!r}: say 'random' or 'hosvd'")
+    return {"rank": rank, "iterations": iterations, "tolerance": tolerance, "seed": seed, "hosvd": start == "hosvd"}
+
+
+def _weights(weights: Any) -> _native.Storage | None:
+    return None if weights is None else tensor(weights)._storage
+
+
+def _is_path(x: Any) -> bool:
+    return isinstance(x, (str, os.PathLike))
+
+
+def _for_ranks(x: Any) -> _native.Storage | _native.SharedFile:
+    """A tensor, or a file of which each rank reads its part, if it can be."""
+    if not _is_path(x):
+        return tensor(x)._storage
+    return _native._shared_file(os.fspath(x)) or read(x)._storage
 
 
 def _of(kind: Any, found: Any) -> Any:
@@ -86,37 +101,50 @@ def cp_als(x: Any, rank: int, *, iterations: int = 50, tolerance: float = 1e-4, 
     and options; each gets the model. Ranks take no ``weights``. ``x`` may be the path of a file, of which each rank reads its part where
     it is a ``.tns`` or ``.spct`` file that is not compressed: none has all of it.
     """
-    is_path = isinstance(x, (str, os.PathLike))
     if ranks is None:
-        x = read(x) if is_path else x
-        return _cp(x, "als", rank, iterations, tolerance, seed, start, weights)
+        return _cp(read(x) if _is_path(x) else x, "als", _asked_of_cp(rank, iterations, tolerance, seed, start), weights)
     ranks = _ranks.checked(ranks)
     with _ranks.agreed(ranks):
-        _checked_start(start)
-        shared = _native._shared_file(os.fspath(x)) if is_path else None
-        storage = shared or (read(x) if is_path else tensor(x))._storage
-        weights = None if weights is None else tensor(weights)._storage
-    return _of(CP, _native._cp_on(storage, rank, iterations, tolerance, seed, start == "hosvd", weights, ranks))
+        asked = _asked_of_cp(rank, iterations, tolerance, seed, start)
+        given, weights = _for_ranks(x), _weights(weights)
+    return _of(CP, _native._cp_on(given, asked, weights, ranks))
 
 
 def cp_nonnegative(x: Any, rank: int, *, iterations: int = 50, tolerance: float = 1e-4, seed: int = 0, start: str = "random") -> CP:
     """CP whose factors have no negative value, by hierarchical least squares."""
-    return _cp(x, "nonnegative", rank, iterations, tolerance, seed, start)
+    return _cp(x, "nonnegative", _asked_of_cp(rank, iterations, tolerance, seed, start))
 
 
 def cp_apr(x: Any, rank: int, *, iterations: int = 50, tolerance: float = 1e-4, seed: int = 0, start: str = "random") -> CP:
     """CP of counts, by alternating Poisson regression."""
-    return _cp(x, "apr", rank, iterations, tolerance, seed, start)
+    return _cp(x, "apr", _asked_of_cp(rank, iterations, tolerance, seed, start))
 
 
-def tucker(x: Any, ranks: Sequence[int], *, iterations: int = 50, tolerance: float = 1e-4, seed: int = 0) -> Tucker:
-    """Tucker by orthogonal iteration, with a core of the shape ``ranks``."""
-    return _of(Tucker, _native._tucker(tensor(x)._storage, "hooi", list(ranks), iterations, tolerance, seed))
+def tucker(x: Any, ranks: Sequence[int], *, iterations: int = 50, tolerance: float = 1e-4, seed: int = 0, on_ranks: Any = None) -> Tucker:
+    """Tucker by orthogonal iteration, with a core of the shape ``ranks``.
+
+    ``on_ranks`` is how many threads share the slices out, or a communicator of mpi4py's: as ``ranks`` of :func:`cp_als`, also with the path of a
+    file as ``x``.
+    """
+    return _tucker(x, "hooi", ranks, iterations, tolerance, seed, on_ranks)
 
 
-def hosvd(x: Any, ranks: Sequence[int], *, sequential: bool = True, seed: int = 0) -> Tucker:
-    """Tucker by a singular value decomposition for each mode, one after the other or each of the tensor itself."""
-    return _of(Tucker, _native._tucker(tensor(x)._storage, "st_hosvd" if sequential else "hosvd", list(ranks), 1, 0.0, seed))
+def hosvd(x: Any, ranks: Sequence[int], *, sequential: bool = True, seed: int = 0, on_ranks: Any = None) -> Tucker:
+    """Tucker by a singular value decomposition for each mode, one after the other or each of the tensor itself; ``on_ranks`` as in
+    :func:`tucker`."""
+    return _tucker(x, "st_hosvd" if sequential else "hosvd", ranks, 1, 0.0, seed, on_ranks)
+
+
+def _tucker(x: Any, method: str, ranks: Sequence[int], iterations: int, tolerance: float, seed: int, on_ranks: Any) -> Tucker:
+    def asked() -> dict[str, Any]:
+        return {"method": method, "ranks": list(ranks), "iterations": iterations, "tolerance": tolerance, "seed": seed}
+
+    if on_ranks is None:
+        return _of(Tucker, _native._tucker((read(x) if _is_path(x) else tensor(x))._storage, asked()))
+    on_ranks = _ranks.checked(on_ranks, "on_ranks")
+    with _ranks.agreed(on_ranks):
+        given, options = _for_ranks(x), asked()
+    return _of(Tucker, _native._tucker_on(given, options, on_ranks))
 
 
 def power(x: Any, components: int = 1, *, iterations: int = 100, tolerance: float = 1e-8, starts: int = 5, seed: int = 0,

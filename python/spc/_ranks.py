@@ -13,20 +13,20 @@ MOST = 1024
 """The most ranks that run as threads."""
 
 
-def checked(ranks: Any) -> Any:
-    """What ``ranks=`` says: a number of threads, or a communicator of mpi4py's."""
+def checked(ranks: Any, option: str = "ranks") -> Any:
+    """What ``ranks=``, or another option, says: a number of threads, or a communicator of mpi4py's."""
     if hasattr(ranks, "Ialltoallv") and hasattr(ranks, "Get_rank"):
         if getattr(ranks, "Is_inter", lambda: False)():
-            raise TypeError("ranks= takes an intracommunicator: ask for .Merge() of this one")
+            raise TypeError(f"{option}= takes an intracommunicator: ask for .Merge() of this one")
         return ranks
     try:
         count = operator.index(ranks)
     except TypeError:
         count = None
     if count is None or isinstance(ranks, bool):
-        raise TypeError(f"ranks={ranks!r}: say how many threads are ranks, or give a communicator of mpi4py's")
+        raise TypeError(f"{option}={ranks!r}: say how many threads are ranks, or give a communicator of mpi4py's")
     if not 1 <= count <= MOST:
-        raise ValueError(f"ranks={count}: 1 to {MOST} ranks run as threads")
+        raise ValueError(f"{option}={count}: 1 to {MOST} ranks run as threads")
     return count
 
 

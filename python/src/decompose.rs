@@ -6,7 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use spc::decompose::{
     AlsOptions, AprOptions, CpMethod, CpOptions, DecomposeError, Factor, Fitted, Iteration, KTensor,
-    NonnegativeOptions, PowerOptions, Start, TuckerMethod, TuckerOptions, cp, power, tucker,
+    NonnegativeOptions, PowerOptions, Start, TuckerMethod, TuckerOptions, TuckerTensor, cp, power, tucker,
 };
 use std::ops::ControlFlow;
 
@@ -50,59 +50,88 @@ pub(crate) fn of_ktensor(found: Fitted<KTensor>) -> PyResult<Found> {
     Ok((Storage(weights.into_any()), storages(found.model.factors()), fits(&found.iterations), found.stopped.name()))
 }
 
-/// A CP decomposition by a method: `als`, `nonnegative` or `apr`.
-#[pyfunction]
-#[pyo3(signature = (x, method, rank, iterations, tolerance, seed, hosvd, weights = None))]
-#[allow(clippy::too_many_arguments, reason = "Python's half names them")]
-pub(crate) fn _cp(
-    py: Python<'_>,
-    x: &Storage,
-    method: &str,
+/// What is asked of CP, with or without ranks.
+#[derive(Debug, FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct CpAsked {
     rank: usize,
     iterations: usize,
     tolerance: f64,
     seed: u64,
     hosvd: bool,
+}
+
+impl CpAsked {
+    pub(crate) fn options(&self) -> CpOptions {
+        let Self { rank, iterations, tolerance, seed, hosvd } = *self;
+        let start = if hosvd { Start::Hosvd { seed } } else { Start::Random { seed } };
+        CpOptions { iterations, tolerance, start, ..CpOptions::new(rank) }
+    }
+}
+
+/// Least squares with a weight for each entry, if there are any.
+pub(crate) fn als(weights: Option<&Storage>) -> AlsOptions {
+    AlsOptions { weights: weights.map(|weights| weights.0.clone()), ..AlsOptions::default() }
+}
+
+/// What is asked of Tucker, with or without ranks: a method, which is `hooi`, `hosvd` or `st_hosvd`, and the extents of the core.
+#[derive(Debug, FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct TuckerAsked {
+    method: String,
+    ranks: Vec<usize>,
+    iterations: usize,
+    tolerance: f64,
+    seed: u64,
+}
+
+impl TuckerAsked {
+    pub(crate) fn options(&self) -> PyResult<(TuckerMethod, TuckerOptions)> {
+        let method = match self.method.as_str() {
+            "hooi" => TuckerMethod::Hooi,
+            "hosvd" => TuckerMethod::Hosvd,
+            "st_hosvd" => TuckerMethod::StHosvd,
+            other => return Err(PyValueError::new_err(format!("there is no method {other:?}: hooi, hosvd, st_hosvd"))),
+        };
+        let Self { iterations, tolerance, seed, .. } = *self;
+        Ok((method, TuckerOptions { iterations, tolerance, seed, ..TuckerOptions::new(self.ranks.clone()) }))
+    }
+}
+
+/// A CP decomposition by a method: `als`, `nonnegative` or `apr`.
+#[pyfunction]
+#[pyo3(signature = (x, method, asked, weights = None))]
+pub(crate) fn _cp(
+    py: Python<'_>,
+    x: &Storage,
+    method: &str,
+    asked: CpAsked,
     weights: Option<&Storage>,
 ) -> PyResult<Found> {
     let method = match method {
-        "als" => {
-            CpMethod::Als(AlsOptions { weights: weights.map(|weights| weights.0.clone()), ..AlsOptions::default() })
-        }
+        "als" => CpMethod::Als(als(weights)),
         "nonnegative" => CpMethod::Nonnegative(NonnegativeOptions::default()),
         "apr" => CpMethod::Apr(AprOptions::default()),
         other => return Err(PyValueError::new_err(format!("there is no method {other:?}: als, nonnegative, apr"))),
     };
-    let start = if hosvd { Start::Hosvd { seed } } else { Start::Random { seed } };
-    let options = CpOptions { iterations, tolerance, start, ..CpOptions::new(rank) };
+    let options = asked.options();
     let mut watch = Watch(None);
     let found = threads::run(py, || cp(&x.0, &method, &options, &mut |_| watch.look()));
     of_ktensor(watch.end(found)?)
 }
 
-/// A Tucker decomposition by a method: `hooi`, `hosvd` or `st_hosvd`.
+/// A Tucker decomposition.
 #[pyfunction]
-pub(crate) fn _tucker(
-    py: Python<'_>,
-    x: &Storage,
-    method: &str,
-    ranks: Vec<usize>,
-    iterations: usize,
-    tolerance: f64,
-    seed: u64,
-) -> PyResult<Found> {
-    let method = match method {
-        "hooi" => TuckerMethod::Hooi,
-        "hosvd" => TuckerMethod::Hosvd,
-        "st_hosvd" => TuckerMethod::StHosvd,
-        other => return Err(PyValueError::new_err(format!("there is no method {other:?}: hooi, hosvd, st_hosvd"))),
-    };
-    let options = TuckerOptions { iterations, tolerance, seed, ..TuckerOptions::new(ranks) };
+pub(crate) fn _tucker(py: Python<'_>, x: &Storage, asked: TuckerAsked) -> PyResult<Found> {
+    let (method, options) = asked.options()?;
     let mut watch = Watch(None);
     let found = threads::run(py, || tucker(&x.0, method, &options, &mut |_| watch.look()));
-    let found = watch.end(found)?;
+    Ok(of_tucker(watch.end(found)?))
+}
+
+pub(crate) fn of_tucker(found: Fitted<TuckerTensor>) -> Found {
     let core = Storage(found.model.core().clone());
-    Ok((core, storages(found.model.factors()), fits(&found.iterations), found.stopped.name()))
+    (core, storages(found.model.factors()), fits(&found.iterations), found.stopped.name())
 }
 
 /// Best rank-1 tensors, one after the other.

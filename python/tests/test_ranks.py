@@ -185,6 +185,28 @@ def test_a_decomposition_of_a_file(rng, tmp_path, ranks):
         spc.cp_als(tmp_path / "none.tns", 2, ranks=ranks)
 
 
+@pytest.mark.parametrize("ranks", COUNTS)
+def test_a_tucker_decomposition(rng, tmp_path, ranks):
+    x = rng.random((9, 8, 7)) * (rng.random((9, 8, 7)) < 0.5)
+    want = spc.tucker(x, [3, 2, 2], iterations=5, tolerance=0)
+    path = tmp_path / "x.tns"
+    spc.write(path, spc.tensor(x, format="coo"))
+    for given in [x, path, str(path)]:
+        found = spc.tucker(given, [3, 2, 2], iterations=5, tolerance=0, on_ranks=ranks)
+        np.testing.assert_allclose(found.to_numpy(), want.to_numpy(), atol=1e-7)
+        np.testing.assert_allclose(found.fits, want.fits, rtol=1e-9)
+    np.testing.assert_allclose(spc.tucker(path, [3, 2, 2], iterations=5, tolerance=0).fits, want.fits)
+    for sequential in [True, False]:
+        want = spc.hosvd(x, [3, 2, 2], sequential=sequential)
+        np.testing.assert_allclose(spc.hosvd(x, [3, 2, 2], sequential=sequential, on_ranks=ranks).fits, want.fits, rtol=1e-9)
+    with pytest.raises(ValueError, match="3 modes"):
+        spc.tucker(x, [3, 2], on_ranks=ranks)
+    with pytest.raises(OSError, match="none.tns"):
+        spc.tucker(tmp_path / "none.tns", [3, 2, 2], on_ranks=ranks)
+    with pytest.raises(TypeError, match="on_ranks='4'"):
+        spc.tucker(x, [3, 2, 2], on_ranks="4")
+
+
 def run(program, **options):
     return subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=120, **options)
 
@@ -309,6 +331,10 @@ assert all(np.array_equal(other, model.weights) for other in world.allgather(mod
 if rank == 0:
     same = spc.cp_als(dense, 2, iterations=5, tolerance=0, ranks=size)
     assert np.array_equal(same.weights, model.weights) and all(map(np.array_equal, same.factors, model.factors))
+core = spc.tucker(dense, [2, 2, 2], iterations=5, tolerance=0, on_ranks=world)
+assert all(np.array_equal(other, core.core) for other in world.allgather(core.core))
+if rank == 0:
+    assert np.array_equal(spc.tucker(dense, [2, 2, 2], iterations=5, tolerance=0, on_ranks=size).core, core.core)
 # Each process reads its part of a file.
 path = os.path.join(FOLDER, "x.tns")
 if rank == 0:
@@ -316,6 +342,8 @@ if rank == 0:
 world.Barrier()
 of_file = spc.cp_als(path, 2, iterations=5, tolerance=0, ranks=world)
 of_all = spc.cp_als(dense * (dense < 0.5), 2, iterations=5, tolerance=0, ranks=world)
+assert np.allclose(of_file.fits, of_all.fits, atol=1e-9)
+of_file, of_all = (spc.tucker(x, [2, 2, 2], iterations=5, tolerance=0, on_ranks=world) for x in (path, dense * (dense < 0.5)))
 assert np.allclose(of_file.fits, of_all.fits, atol=1e-9)
 # Parts of all processes, each with a call of its own.
 part = world.Split(rank % 2, rank)
@@ -359,6 +387,7 @@ check(lambda: spc.cp_als(np.ones((3, 3, 3)), 2, start="random" if rank != 2 else
 # All see that one makes another call.
 check(lambda: spmv(a, x, ranks=world, distribute="i" if rank == 2 else "A"), "rank 2 calls", "rank 2 calls")
 check(lambda: spc.cp_als(np.ones((3, 3, 3 + rank // 2)), 2, ranks=world), "rank 2 calls", "rank 2 calls")
+check(lambda: spc.tucker(np.ones((3, 3, 3)), [2, 2, 2], seed=rank // 2, on_ranks=world), "rank 2 calls", "rank 2 calls")
 # Between messages: one has no compiler.
 if rank == 2:
     os.environ.update(PATH="", SPC_RUSTC="", SPC_CACHE=os.path.join(FOLDER, "nothing"))

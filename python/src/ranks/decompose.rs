@@ -1,11 +1,11 @@
 //! Decompositions on ranks, also of a file that each rank reads a part of.
 
 use super::on;
-use crate::decompose::{self, Found};
+use crate::decompose::{CpAsked, Found, TuckerAsked, als, of_ktensor, of_tucker};
 use crate::errors;
 use crate::tensor::Storage;
 use pyo3::prelude::*;
-use spc::decompose::{AlsOptions, CpOptions, DistributedTensor, Start, cp_of, cp_on};
+use spc::decompose::{DecomposeError, DistributedTensor, Fitted, Iteration, cp_of, tucker_of};
 use spc::distribute::{self, Communicator};
 use spc::io::{ReadOptions, TensorFile};
 use spc::tensor::{AnyTensor, ElementType};
@@ -41,30 +41,25 @@ pub(crate) fn _shared_file(py: Python<'_>, path: PathBuf) -> PyResult<Option<Sha
     Ok(opened.map_err(errors::file)?.map(SharedFile))
 }
 
+/// What is told of each iteration.
+type Observer<'a> = &'a mut dyn FnMut(&Iteration) -> ControlFlow<()>;
+
 /// What is decomposed on ranks.
-#[derive(Clone)]
 enum Source {
     Whole(AnyTensor),
     Parts(distribute::SharedFile),
 }
 
-/// CP by least squares on ranks, each of which has the model.
-#[pyfunction]
-#[pyo3(signature = (x, rank, iterations, tolerance, seed, hosvd, weights, ranks))]
-#[allow(clippy::too_many_arguments, reason = "Python's half names them")]
-pub(crate) fn _cp_on(
+/// Decomposes a tensor, or one of a file, by a method that gives each rank the model.
+fn decomposed<M: Send + 'static>(
     x: &Bound<'_, PyAny>,
-    rank: usize,
-    iterations: usize,
-    tolerance: f64,
-    seed: u64,
-    hosvd: bool,
-    weights: Option<&Storage>,
+    said: String,
     ranks: &Bound<'_, PyAny>,
-) -> PyResult<Found> {
-    let method = AlsOptions { weights: weights.map(|weights| weights.0.clone()), ..AlsOptions::default() };
-    let start = if hosvd { Start::Hosvd { seed } } else { Start::Random { seed } };
-    let options = CpOptions { iterations, tolerance, start, ..CpOptions::new(rank) };
+    method: impl Fn(&DistributedTensor, &dyn Communicator, Observer<'_>) -> Result<Fitted<M>, DecomposeError>
+    + Send
+    + Sync
+    + 'static,
+) -> PyResult<Fitted<M>> {
     let (x, of_source) = match x.cast_exact::<SharedFile>() {
         Ok(file) => (Source::Parts(file.get().0.clone()), "a file".to_owned()),
         Err(_) => {
@@ -73,22 +68,45 @@ pub(crate) fn _cp_on(
             (Source::Whole(x), said)
         }
     };
-    let said = format!("cp {rank} {iterations} {tolerance} {seed} {hosvd} {of_source}");
     // A call that was left by an exception ends after the iteration that it is at.
     let left = Flag(Arc::new(AtomicBool::new(false)));
     let is_left = Arc::clone(&left.0);
     let body = move |_: &(), own: &dyn Communicator| {
-        let observe = |_: &_| match is_left.load(Ordering::Relaxed) {
+        let x = match &x {
+            Source::Whole(x) => DistributedTensor::of_tensor(x, own)?,
+            Source::Parts(file) => DistributedTensor::of_file(file, own)?,
+        };
+        let observe = |_: &Iteration| match is_left.load(Ordering::Relaxed) {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         };
-        let observe = &mut { observe };
-        Ok(match &x {
-            Source::Whole(x) => cp_on(x, &method, &options, own, observe)?,
-            Source::Parts(file) => cp_of(&DistributedTensor::of_file(file, own)?, &method, &options, own, observe)?,
-        })
+        Ok(method(&x, own, &mut { observe })?)
     };
-    let found = on(ranks, said, |_| Ok(()), body, |failure| failure.exception(""))?;
+    let found = on(ranks, format!("{said} {of_source}"), |_| Ok(()), body, |failure| failure.exception(""))?;
     drop(left);
-    decompose::of_ktensor(found)
+    Ok(found)
+}
+
+/// CP by least squares on ranks, each of which has the model.
+#[pyfunction]
+pub(crate) fn _cp_on(
+    x: &Bound<'_, PyAny>,
+    asked: CpAsked,
+    weights: Option<&Storage>,
+    ranks: &Bound<'_, PyAny>,
+) -> PyResult<Found> {
+    let (method, options) = (als(weights), asked.options());
+    let found =
+        decomposed(x, format!("{asked:?}"), ranks, move |x, own, observe| cp_of(x, &method, &options, own, observe))?;
+    of_ktensor(found)
+}
+
+/// Tucker on ranks, each of which has the model.
+#[pyfunction]
+pub(crate) fn _tucker_on(x: &Bound<'_, PyAny>, asked: TuckerAsked, ranks: &Bound<'_, PyAny>) -> PyResult<Found> {
+    let (method, options) = asked.options()?;
+    let found = decomposed(x, format!("{asked:?}"), ranks, move |x, own, observe| {
+        tucker_of(x, method, &options, own, observe)
+    })?;
+    Ok(of_tucker(found))
 }
