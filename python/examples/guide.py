@@ -31,6 +31,18 @@ y = spc.einsum("ij,j->i", A, x, ranks=4)                # four threads that exch
 y = spmv(A, x, ranks=4, distribute="A:2x2")             # the cells of a grid over the modes of A
 model = spc.cp_als(X, rank=2, ranks=4)
 spmv.placements(A, x, ranks=64)                         # what 64 ranks would send, without a run
+model = spc.tucker(X, ranks=[1, 1, 1], on_ranks=4)      # here `ranks` are the extents of the core
 
-assert np.allclose(y, A @ x) and model.fit > 0.9
+assert np.allclose(y, A @ x) and model.core.shape == (1, 1, 1)
 assert spmv.placements(A, x, ranks=64)[-1]["bytes"] > 0
+
+with spmv.prepare(A, x, ranks=4) as prepared:
+    for scale in [1, 2, 3]:
+        y = prepared(x=scale * x)      # its rows go to where they are needed, and nothing else does
+    prepared.run(x=x)                  # the result stays with the ranks
+    prepared.feed(x="y")               # x is y of the last run: rows go from rank to rank, and none has all of them
+    prepared.run()
+    y = prepared.gather()              # A (A x)
+    y = prepared.iterate(10, x="y")    # ten runs, fed in between
+
+    assert np.allclose(prepared(x=x), A @ x)
