@@ -77,13 +77,9 @@ def _weights(weights: Any) -> _native.Storage | None:
     return None if weights is None else tensor(weights)._storage
 
 
-def _is_path(x: Any) -> bool:
-    return isinstance(x, (str, os.PathLike))
-
-
 def _for_ranks(x: Any) -> _native.Storage | _native.SharedFile:
     """A tensor, or a file of which each rank reads its part, if it can be."""
-    if not _is_path(x):
+    if not _ranks.is_path(x):
         return tensor(x)._storage
     return _native._shared_file(os.fspath(x)) or read(x)._storage
 
@@ -102,7 +98,7 @@ def cp_als(x: Any, rank: int, *, iterations: int = 50, tolerance: float = 1e-4, 
     it is a ``.tns`` or ``.spct`` file that is not compressed: none has all of it.
     """
     if ranks is None:
-        return _cp(read(x) if _is_path(x) else x, "als", _asked_of_cp(rank, iterations, tolerance, seed, start), weights)
+        return _cp(read(x) if _ranks.is_path(x) else x, "als", _asked_of_cp(rank, iterations, tolerance, seed, start), weights)
     ranks = _ranks.checked(ranks)
     with _ranks.agreed(ranks):
         asked = _asked_of_cp(rank, iterations, tolerance, seed, start)
@@ -140,7 +136,7 @@ def _tucker(x: Any, method: str, ranks: Sequence[int], iterations: int, toleranc
         return {"method": method, "ranks": list(ranks), "iterations": iterations, "tolerance": tolerance, "seed": seed}
 
     if on_ranks is None:
-        return _of(Tucker, _native._tucker((read(x) if _is_path(x) else tensor(x))._storage, asked()))
+        return _of(Tucker, _native._tucker((read(x) if _ranks.is_path(x) else tensor(x))._storage, asked()))
     on_ranks = _ranks.checked(on_ranks, "on_ranks")
     with _ranks.agreed(on_ranks):
         given, options = _for_ranks(x), asked()

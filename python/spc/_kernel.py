@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
+import os
 import re
 import threading
 import warnings
@@ -15,7 +16,7 @@ import numpy as np
 
 from . import _convert, _einsum, _native, _ranks
 from ._prepared import Prepared
-from ._tensor import Tensor
+from ._tensor import Tensor, read
 
 
 class InterpreterWarning(RuntimeWarning):
@@ -66,6 +67,9 @@ class Kernel:
     communicator of mpi4py's, all of which make the same call with the same inputs. Then the results are those of the first rank, and the
     others get ``None``; a rank that fails raises an exception in all. ``distribute=`` says what is shared out: ``"X"`` the entries of
     ``X`` in equal numbers, ``"X:2x2x1"`` a grid over its modes, ``"i"`` the range of an index of the result; without it, what costs least.
+
+    With ``ranks=`` an input may be the path of a file. Of a ``.tns``, ``.mtx`` or ``.spct`` file whose entries ``distribute="X"`` or a grid shares
+    out, each rank reads its part, and none has all of it, where the format of ``X`` is declared or the file has one.
     """
 
     def __init__(self, text: str, formats: dict[str, str], *, dimensions: dict[str, int] | None = None,
@@ -113,7 +117,7 @@ class Kernel:
         with _ranks.agreed(ranks):
             if out is not None:
                 raise TypeError("out= is for one rank: with ranks=, results are new arrays")
-            problem = self._problem(args, named)
+            problem = self._problem(args, named, distribute)
         return self._results(problem.run(ranks, distribute))
 
     def prepare(self, *args: Any, ranks: Any, distribute: str | None = None, **named: Any) -> Prepared:
@@ -127,7 +131,7 @@ class Kernel:
         """
         ranks = _ranks.checked(ranks)
         with _ranks.agreed(ranks):
-            problem = self._problem(args, named, keeps=True)
+            problem = self._problem(args, named, distribute, keeps=True)
         return Prepared(self, problem, problem.prepare(ranks, distribute), ranks)
 
     def _results(self, made: list[tuple[str, _native.Storage]] | None) -> Any:
@@ -138,10 +142,22 @@ class Kernel:
         results = [_given(found[name]) for name in self.results]
         return results[0] if len(results) == 1 else tuple(results)
 
-    def _problem(self, args: tuple[Any, ...], named: dict[str, Any], keeps: bool = False) -> _native.Problem:
-        inputs, _ = self._inputs(self._ordered(args, named))
+    def _problem(self, args: tuple[Any, ...], named: dict[str, Any], distribute: str | None = None, keeps: bool = False) -> _native.Problem:
+        ordered = zip(self.inputs, self._ordered(args, named))
+        given = [self._read(name, value, distribute) if _ranks.is_path(value) else value for name, value in ordered]
+        inputs, _ = self._inputs(given)
         formats = [] if self._is_whole else self._formats_for(inputs)
         return _native.Problem(self._text, formats, self._dimensions, self._backend, self._deterministic, self.inputs, inputs, keeps)
+
+    def _read(self, name: str, path: Any, distribute: str | None) -> Tensor | _native.SharedFile:
+        """An input that is in a file: of one that is shared out so that ranks can read parts of it, nothing is read yet."""
+        if distribute is not None and _native._takes_parts(distribute, name):
+            stated = self._declared[name][0] if self._is_whole or _split(self._formats.get(name, "dense"))[0] else None
+            shared = _native._shared_file(os.fspath(path), stated)
+            # A text has no format of its own.
+            if shared is not None and (self._is_whole or shared.format is not None or name in self._formats):
+                return shared
+        return read(path)
 
     def placements(self, *args: Any, ranks: int, **named: Any) -> list[dict[str, Any]]:
         """How the work can be shared out among so many ranks, for these inputs, and what each way costs; the one that takes least time
@@ -182,6 +198,10 @@ class Kernel:
             if type(arg) in _NUMBERS:
                 inputs.append(arg)
                 key.append("number")
+                continue
+            if type(arg) is _native.SharedFile:
+                inputs.append(arg)
+                key.append("file")
                 continue
             made = arg if type(arg) is Tensor else Tensor(_storage(arg, name))
             if self._is_whole or name in self._formats:
@@ -230,6 +250,10 @@ class Kernel:
                 fill = _FILL.search(self._formats.get(name, ""))
                 said = fill.group() if fill else f" fill {value.fill}" if value.fill else ""
                 formats[name] = f"{value.element} {value.format}{said}" if value.shape else f"{value.element} dense"
+                dtypes.append(_convert.ELEMENTS.get(value.element, np.float32))
+            elif isinstance(value, _native.SharedFile):
+                declared = _split(self._formats[name])[1] if name in self._formats else value.format
+                formats[name] = f"{value.element} {declared}"
                 dtypes.append(_convert.ELEMENTS.get(value.element, np.float32))
         numbers = [type(value) for value in inputs if type(value) in _NUMBERS]
         dtype = np.result_type(*dtypes) if dtypes else np.dtype(np.float64)

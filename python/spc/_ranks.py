@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import operator
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -28,6 +29,11 @@ def checked(ranks: Any, option: str = "ranks") -> Any:
     if not 1 <= count <= MOST:
         raise ValueError(f"{option}={count}: 1 to {MOST} ranks run as threads")
     return count
+
+
+def is_path(given: Any) -> bool:
+    """Whether this is the path of a file."""
+    return isinstance(given, (str, os.PathLike))
 
 
 @contextlib.contextmanager

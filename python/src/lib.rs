@@ -42,6 +42,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(decompose::_power, module)?)?;
     module.add_class::<ranks::decompose::SharedFile>()?;
     module.add_function(wrap_pyfunction!(ranks::decompose::_shared_file, module)?)?;
+    module.add_function(wrap_pyfunction!(ranks::problem::_takes_parts, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::decompose::_cp_on, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::decompose::_tucker_on, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::_stopped, module)?)

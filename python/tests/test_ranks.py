@@ -207,6 +207,33 @@ def test_a_tucker_decomposition(rng, tmp_path, ranks):
         spc.tucker(x, [3, 2, 2], on_ranks="4")
 
 
+@pytest.mark.parametrize("ranks", [1, 3, 4])
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_an_input_in_a_file(rng, tmp_path, ranks, deterministic):
+    dense, x = matrix(rng).toarray(), rng.integers(-4, 5, 18).astype("float64")
+    dense[-1, -1] = 1  # A text says no shape.
+    a = scipy.sparse.csr_array(dense)
+    for name in ["a.mtx", "a.tns", "a.spct", "a.mtx.gz"]:
+        spc.write(tmp_path / name, spc.tensor(a, format="coo"))
+        for formats in [{"A": "csr"}, {"A": "f64 coo"}, {}]:
+            spmv = spc.kernel("y(i) = A(i,j) * x(j)", backend="jit", deterministic=deterministic, **formats)
+            for distribute in ["A", f"A:{ranks}x1", f"A:1x{ranks}", "i", "A:bisection", None]:
+                y = spmv(str(tmp_path / name), x, ranks=ranks, distribute=distribute)
+                np.testing.assert_array_equal(y, a @ x, err_msg=f"{name} {formats} {distribute}")
+        with spmv.prepare(tmp_path / name, x, ranks=ranks, distribute="A") as prepared:
+            assert prepared.placement["distribute"] == "A"
+            np.testing.assert_array_equal(prepared(x=2 * x), 2 * (a @ x))
+    whole = spc.kernel("fn f(A: csr, x: dense) -> y: dense { y(i) = A(i,j) * x(j); }", backend="jit")
+    np.testing.assert_array_equal(whole(tmp_path / "a.tns", x, ranks=ranks, distribute="A"), a @ x)
+    assert whole.placements(tmp_path / "a.tns", x, ranks=4)
+    with pytest.raises(OSError, match="none.tns"):
+        whole(tmp_path / "none.tns", x, ranks=ranks, distribute="A")
+    with pytest.raises(ValueError, match="no grid|modes"):
+        whole(tmp_path / "a.tns", x, ranks=ranks, distribute="A:4")
+    with pytest.raises(ValueError, match="extent"):
+        whole(tmp_path / "a.tns", x[1:], ranks=ranks, distribute="A")
+
+
 def run(program, **options):
     return subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=120, **options)
 
@@ -345,6 +372,15 @@ of_all = spc.cp_als(dense * (dense < 0.5), 2, iterations=5, tolerance=0, ranks=w
 assert np.allclose(of_file.fits, of_all.fits, atol=1e-9)
 of_file, of_all = (spc.tucker(x, [2, 2, 2], iterations=5, tolerance=0, on_ranks=world) for x in (path, dense * (dense < 0.5)))
 assert np.allclose(of_file.fits, of_all.fits, atol=1e-9)
+if rank == 0:
+    spc.write(os.path.join(FOLDER, "a.spct"), spc.tensor(a))
+world.Barrier()
+for distribute in ["A", f"A:{size}x1"]:
+    y = spmv(os.path.join(FOLDER, "a.spct"), x, ranks=world, distribute=distribute)
+    assert (y is None) if rank else np.allclose(y, a @ x)
+    with spmv.prepare(os.path.join(FOLDER, "a.spct"), x, ranks=world, distribute=distribute) as prepared:
+        y = prepared(x=2 * x)
+        assert (y is None) if rank else np.allclose(y, 2 * (a @ x))
 # Parts of all processes, each with a call of its own.
 part = world.Split(rank % 2, rank)
 y = spmv(a, x * (rank % 2 + 1), ranks=part)

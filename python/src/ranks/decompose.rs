@@ -7,7 +7,7 @@ use crate::tensor::Storage;
 use pyo3::prelude::*;
 use spc::decompose::{DecomposeError, DistributedTensor, Fitted, Iteration, cp_of, tucker_of};
 use spc::distribute::{self, Communicator};
-use spc::io::{ReadOptions, TensorFile};
+use spc::io::{ReadError, ReadOptions, TensorFile};
 use spc::tensor::{AnyTensor, ElementType};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -25,20 +25,46 @@ impl Drop for Flag {
 
 /// A file of which each rank reads its part.
 #[pyclass(frozen, module = "spc._native")]
-pub(crate) struct SharedFile(distribute::SharedFile);
+pub(crate) struct SharedFile {
+    pub(super) file: distribute::SharedFile,
+    element: ElementType,
+}
 
-/// A file that ranks can read in parts; nothing where each has to read all of it.
+#[pymethods]
+impl SharedFile {
+    /// The format that it is stored in, if it is no text.
+    #[getter]
+    fn format(&self) -> Option<String> {
+        match &self.file {
+            distribute::SharedFile::Stored(stored) => Some(stored.format().to_string()),
+            _ => None,
+        }
+    }
+
+    #[getter]
+    fn element(&self) -> &'static str {
+        self.element.name()
+    }
+}
+
+/// A file that ranks can read in parts, with the elements that a kernel declares, or those that it has for a decomposition; nothing where each
+/// has to read all of it.
 #[pyfunction]
-pub(crate) fn _shared_file(py: Python<'_>, path: PathBuf) -> PyResult<Option<SharedFile>> {
+#[pyo3(signature = (path, element = None))]
+pub(crate) fn _shared_file(py: Python<'_>, path: PathBuf, element: Option<&str>) -> PyResult<Option<SharedFile>> {
     let opened = py.detach(|| {
         let file = TensorFile::begin(path, &ReadOptions::default())?;
-        let element = match file.element()?.unwrap_or(ElementType::F64) {
-            element if element == ElementType::F32 || element.is_complex() => element,
-            _ => ElementType::F64,
+        let element = match element.and_then(ElementType::from_name) {
+            Some(element) => element,
+            None => match file.element()?.unwrap_or(ElementType::F64) {
+                element if element == ElementType::F32 || element.is_complex() => element,
+                _ => ElementType::F64,
+            },
         };
-        distribute::SharedFile::of(&file, element)
+        let shared = distribute::SharedFile::of(&file, element)?;
+        Ok(shared.map(|file| SharedFile { file, element }))
     });
-    Ok(opened.map_err(errors::file)?.map(SharedFile))
+    opened.map_err(|error: ReadError| errors::file(error))
 }
 
 /// What is told of each iteration.
@@ -61,7 +87,7 @@ fn decomposed<M: Send + 'static>(
     + 'static,
 ) -> PyResult<Fitted<M>> {
     let (x, of_source) = match x.cast_exact::<SharedFile>() {
-        Ok(file) => (Source::Parts(file.get().0.clone()), "a file".to_owned()),
+        Ok(file) => (Source::Parts(file.get().file.clone()), "a file".to_owned()),
         Err(_) => {
             let x = x.cast_exact::<Storage>()?.get().0.clone();
             let said = format!("{:?} {}", x.shape(), x.nnz());

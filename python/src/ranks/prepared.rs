@@ -3,7 +3,7 @@
 //! Threads that are ranks wait for the next call. So does the one thread of a process, whose messages are sent and taken by the thread that
 //! calls.
 
-use super::problem::{Planned, storages, told};
+use super::problem::{Planned, storages};
 use super::processes::{Processes, Said, Work};
 use super::{Failure, count_of, on_own_threads};
 use crate::errors;
@@ -12,7 +12,7 @@ use crate::tensor::{Storage, owned};
 use crate::threads::Stop;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use spc::distribute::{self, Communicator, DistributeError, Part, parts_of};
+use spc::distribute::{self, Communicator, DistributeError, Part, Plan, parts_of};
 use spc::tensor::AnyTensor;
 use std::fmt::Write;
 use std::ops::Range;
@@ -85,13 +85,12 @@ fn made(last: &Option<Part>) -> Result<&Part, DistributeError> {
 /// A part at work: it does what it is told until nobody is there to tell it. What is refused is refused by all parts, before they exchange
 /// anything, and they go on.
 fn serve(
-    planned: &Planned,
+    (problem, plan): (&distribute::Problem, &Plan),
     own: &dyn Communicator,
     rounds: Receiver<Arc<Round>>,
     says: &Says,
     stop: &Stop,
 ) -> Result<(), Failure> {
-    let Planned { problem, plan, .. } = planned;
     let mut prepared = stop.around(|| problem.prepare(plan, own))?;
     _ = says.send(Said::Made(Ok(None)));
     let mut last = None;
@@ -127,7 +126,7 @@ impl AtWork {
         let stop = Stop::default();
         let count = count_of(ranks)?;
         let mut processes = count.is_none().then(|| Processes::of(ranks)).transpose()?;
-        let pieces = planned.plan.ranks();
+        let pieces = planned.pieces;
         let here = processes.as_ref().map_or(0..pieces, |own| parts_of(pieces, own.size, own.rank));
         let (rounds, receivers): (Vec<_>, Vec<_>) = here.clone().map(|_| mpsc::channel()).unzip();
         let body = of_rank(Arc::clone(&planned), here, receivers, stop.clone());
@@ -206,10 +205,10 @@ fn of_rank(
 ) -> impl Fn(&dyn Communicator, &Says) -> Result<(), Failure> + Send + Sync + 'static {
     let receivers: Vec<_> = receivers.into_iter().map(|receiver| Mutex::new(Some(receiver))).collect();
     move |own, says| {
-        planned.on_parts(own, |own: &dyn Communicator| {
+        planned.on_parts(own, |problem, plan, own| {
             let receiver = &receivers[own.rank() - here.start];
             let receiver = receiver.lock().unwrap_or_else(PoisonError::into_inner).take();
-            serve(&planned, own, receiver.expect("a part is begun once"), says, &stop)
+            serve((problem, plan), own, receiver.expect("a part is begun once"), says, &stop)
         })
     }
 }
@@ -312,7 +311,7 @@ impl Prepared {
     /// How the work is shared out, and what that costs.
     #[getter]
     fn placement<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        told(py, &self.planned.plan)
+        self.planned.placed().expect("it has begun").told(py)
     }
 }
 

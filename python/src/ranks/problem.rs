@@ -1,5 +1,6 @@
 //! A kernel and its inputs on ranks.
 
+use super::decompose::SharedFile;
 use super::prepared::Prepared;
 use super::{Failure, for_ranks, on};
 use crate::kernel::{Argument, backend_of};
@@ -8,16 +9,16 @@ use crate::{errors, threads};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use spc::distribute::{self, Communicator, Machine, Placement, Plan, ThreadRank, in_parts, parts_for};
+use spc::distribute::{self, Communicator, Machine, Placement, Plan, Summary, ThreadRank, in_parts, parts_for};
 use spc::execute::{self, Operand, ProgramOptions, scalar};
 use spc::tensor::{AnyTensor, ElementType};
 use spc_compiler::notation;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A kernel and its inputs, to be run on ranks.
 #[pyclass(frozen, module = "spc._native")]
 pub(crate) struct Problem {
-    problem: Arc<distribute::Problem>,
+    source: Source,
     text: String,
     /// Results have the same bits on any number of ranks.
     deterministic: bool,
@@ -25,6 +26,34 @@ pub(crate) struct Problem {
     elements: Vec<(String, ElementType)>,
     /// What all processes have to agree on.
     said: String,
+}
+
+/// Where the inputs are.
+#[derive(Clone)]
+enum Source {
+    /// Each rank has all of them.
+    Whole(Arc<distribute::Problem>),
+    /// One is in a file, of which each rank reads its part.
+    Parts(Arc<OfFile>),
+}
+
+impl Source {
+    fn is_input(&self, name: &str) -> bool {
+        match self {
+            Source::Whole(problem) => problem.is_input(name),
+            Source::Parts(of) => of.inputs.iter().any(|(input, _)| input == name) || of.tensor == name,
+        }
+    }
+}
+
+/// A kernel and its inputs, but for one that is in a file.
+struct OfFile {
+    kernel: notation::Kernel,
+    inputs: Vec<(String, Operand)>,
+    tensor: String,
+    file: distribute::SharedFile,
+    dimensions: Vec<(String, usize)>,
+    options: ProgramOptions,
 }
 
 /// What stands for a parameter.
@@ -41,15 +70,15 @@ fn operand(argument: Argument) -> Operand {
     }
 }
 
-/// The plan of so many ranks; where they are to give the same bits as any other number, of the parts that these have some of.
-fn plan(
-    problem: &distribute::Problem,
+/// How so many ranks share the work out; where they are to give the same bits as any other number, the parts that these have some of.
+fn shares(
+    source: Source,
     distribute: Option<&str>,
     ranks: usize,
     deterministic: bool,
-) -> Result<Plan, Failure> {
+) -> Result<(Shares, usize), Failure> {
     let asked =
-        distribute.map(|text| Placement::parse(text, &|name| problem.is_input(name)).map_err(Failure::Placement));
+        distribute.map(|text| Placement::parse(text, &|name| source.is_input(name)).map_err(Failure::Placement));
     let asked = asked.transpose()?;
     let cells = asked.as_ref().and_then(Placement::cells);
     let pieces = match deterministic {
@@ -58,10 +87,23 @@ fn plan(
         }
         false => ranks,
     };
-    match asked {
-        Some(placement) => Ok(problem.plan(&placement, pieces)?),
-        None => Ok(problem.plans(pieces, Machine::default())?.remove(0)),
-    }
+    let shares = match (source, asked) {
+        (Source::Whole(problem), Some(placement)) => Shares::of(problem.plan(&placement, pieces)?, problem),
+        (Source::Whole(problem), None) => Shares::of(problem.plans(pieces, Machine::default())?.remove(0), problem),
+        (Source::Parts(of), Some(placement)) => Shares::Parts(of, placement),
+        (Source::Parts(_), None) => return Err(Failure::Placement(UNPLACED.to_owned())),
+    };
+    Ok((shares, pieces))
+}
+
+/// Of a file in parts no rank knows the entries that a placement is chosen by.
+const UNPLACED: &str = "ranks read their parts of a file where they are told how to share it out: say distribute=";
+
+/// Whether ranks read their parts of a file that is an input of this name, where the work is shared out so.
+#[pyfunction]
+pub(crate) fn _takes_parts(distribute: &str, name: &str) -> bool {
+    Placement::parse(distribute, &|input| input == name)
+        .is_ok_and(|placement| distribute::SharedFile::takes(&placement))
 }
 
 #[pymethods]
@@ -85,8 +127,15 @@ impl Problem {
         let builder = formats.into_iter().fold(builder, |builder, (tensor, format)| builder.format(tensor, format));
         let kernel: notation::Kernel = builder.checked().map_err(errors::program)?;
         let (mut operands, mut elements) = (Vec::new(), Vec::new());
+        let mut parts = None;
         for (name, input) in names.into_iter().zip(inputs) {
             let element = kernel.tensors.iter().find(|tensor| tensor.name == name).map(|tensor| tensor.element);
+            elements.extend(element.map(|element| (name.clone(), element)));
+            if let Ok(file) = input.cast_exact::<SharedFile>() {
+                said.push_str(&format!(" {name} of a file"));
+                parts = Some((name, file.get().file.clone()));
+                continue;
+            }
             let mut argument = Argument::of(&input)?.fitted(element);
             if let Argument::Tensor(tensor) = &mut argument
                 && keeps
@@ -96,21 +145,28 @@ impl Problem {
             if let Argument::Tensor(tensor) = &argument {
                 said.push_str(&format!(" {name} {:?} {}", tensor.shape(), tensor.nnz()));
             }
-            elements.extend(element.map(|element| (name.clone(), element)));
             operands.push((name, operand(argument)));
         }
-        let made = threads::run_long(py, move || distribute::Problem::new(&kernel, operands, &dimensions, &options))?;
-        let problem = made.map_err(|error| Failure::Kernel(error).exception(&text))?;
-        Ok(Self { problem: Arc::new(problem), text, deterministic, elements, said })
+        let source = match parts {
+            Some((tensor, file)) => {
+                Source::Parts(Arc::new(OfFile { kernel, inputs: operands, tensor, file, dimensions, options }))
+            }
+            None => {
+                let make = move || distribute::Problem::new(&kernel, operands, &dimensions, &options);
+                let made = threads::run_long(py, make)?;
+                Source::Whole(Arc::new(made.map_err(|error| Failure::Kernel(error).exception(&text))?))
+            }
+        };
+        Ok(Self { source, text, deterministic, elements, said })
     }
 
     /// The results by name, on the first rank; nothing on the others.
     fn run(&self, ranks: &Bound<'_, PyAny>, distribute: Option<String>) -> PyResult<Option<Vec<(String, Storage)>>> {
         let (said, begin) = self.planning(distribute);
         let body = |planned: &Planned, own: &dyn Communicator| {
-            planned.on_parts(own, |own| {
-                let part = planned.problem.run(&planned.plan, own)?;
-                Ok(planned.problem.gather(&planned.plan, part, own)?)
+            planned.on_parts(own, |problem, plan, own| {
+                let part = problem.run(plan, own)?;
+                Ok(problem.gather(plan, part, own)?)
             })
         };
         let made = on(ranks, said, begin, body, |failure| failure.exception(&self.text))?;
@@ -134,10 +190,10 @@ impl Problem {
         if ranks == 0 {
             return Err(PyValueError::new_err("there is at least one rank"));
         }
-        let problem = Arc::clone(&self.problem);
+        let Source::Whole(problem) = self.source.clone() else { return Err(PyValueError::new_err(UNPLACED)) };
         let plans = threads::run_long(py, move || problem.plans(ranks, Machine::default()))?;
         let plans = plans.map_err(|error| Failure::Kernel(error).exception(&self.text))?;
-        plans.iter().map(|plan| told(py, plan)).collect()
+        plans.iter().map(|plan| Placed::of(plan).told(py)).collect()
     }
 }
 
@@ -148,40 +204,81 @@ impl Problem {
         distribute: Option<String>,
     ) -> (String, impl FnOnce(usize) -> Result<Planned, Failure> + Send + 'static) {
         let said = format!("{} {distribute:?}", self.said);
-        let (problem, deterministic) = (Arc::clone(&self.problem), self.deterministic);
+        let (source, deterministic) = (self.source.clone(), self.deterministic);
         let (text, agreed) = (self.text.clone(), said.clone());
         let begin = move |count| {
-            let plan = plan(&problem, distribute.as_deref(), count, deterministic)?;
-            Ok(Planned { problem, plan, deterministic, text, said: agreed })
+            let (shares, pieces) = shares(source, distribute.as_deref(), count, deterministic)?;
+            Ok(Planned { shares, pieces, deterministic, text, said: agreed, placed: OnceLock::new() })
         };
         (said, begin)
     }
 }
 
+/// Who has what.
+enum Shares {
+    Whole(Arc<distribute::Problem>, Box<Plan>),
+    /// Each rank finds out from its part of a file.
+    Parts(Arc<OfFile>, Placement),
+}
+
+impl Shares {
+    fn of(plan: Plan, problem: Arc<distribute::Problem>) -> Self {
+        Shares::Whole(problem, Box::new(plan))
+    }
+}
+
 /// A kernel with its inputs, and how ranks share the work out.
 pub(super) struct Planned {
-    pub(super) problem: Arc<distribute::Problem>,
-    pub(super) plan: Plan,
+    shares: Shares,
+    /// How many parts compute it: as many as there are ranks, but where results are to have the same bits on any number of these.
+    pub(super) pieces: usize,
     deterministic: bool,
     text: String,
     /// What all processes have agreed on.
     pub(super) said: String,
+    /// How it is placed, from when a part knows.
+    placed: OnceLock<Placed>,
 }
 
 impl Planned {
-    /// Runs `body` as each part that this rank has, and gives what the first makes: the rank itself is one, but where results are to have the same
-    /// bits on any number of ranks.
+    /// Runs `body` as each part that this rank has, and gives what the first makes.
     pub(super) fn on_parts<R: Send>(
         &self,
         own: &dyn Communicator,
-        body: impl Fn(&dyn Communicator) -> Result<R, Failure> + Sync,
+        body: impl Fn(&distribute::Problem, &Plan, &dyn Communicator) -> Result<R, Failure> + Sync,
     ) -> Result<R, Failure> {
+        let of_part = |own: &dyn Communicator| self.planned(own, |problem, plan| body(problem, plan, own));
         if !self.deterministic {
-            return body(own);
+            return of_part(own);
         }
         // Parts wait for each other, so each has a thread of its own.
-        let of_part = |part: &ThreadRank| threads::pool_of(1).map_err(Failure::Threads)?.install(|| body(part));
-        in_parts(self.plan.ranks(), own, of_part).map(|mut all| all.swap_remove(0))
+        let of_part = |part: &ThreadRank| threads::pool_of(1).map_err(Failure::Threads)?.install(|| of_part(part));
+        in_parts(self.pieces, own, of_part).map(|mut all| all.swap_remove(0))
+    }
+
+    /// Does something with what a part has.
+    fn planned<R>(
+        &self,
+        own: &dyn Communicator,
+        body: impl FnOnce(&distribute::Problem, &Plan) -> Result<R, Failure>,
+    ) -> Result<R, Failure> {
+        let of_parts;
+        let (problem, plan) = match &self.shares {
+            Shares::Whole(problem, plan) => (&**problem, &**plan),
+            Shares::Parts(of, placement) => {
+                let OfFile { kernel, inputs, file, dimensions, options, .. } = &**of;
+                of_parts =
+                    distribute::Problem::of_file(kernel, inputs.clone(), file, placement, dimensions, options, own)?;
+                (&of_parts.0, &of_parts.1)
+            }
+        };
+        self.placed.get_or_init(|| Placed::of(plan));
+        body(problem, plan)
+    }
+
+    /// How it is placed, once it has begun.
+    pub(super) fn placed(&self) -> Option<&Placed> {
+        self.placed.get()
     }
 
     pub(super) fn exception(&self, failure: Failure) -> PyErr {
@@ -195,15 +292,25 @@ pub(super) fn storages(results: Vec<(String, AnyTensor)>) -> Vec<(String, Storag
 }
 
 /// A way to share the work out, and what it costs.
-pub(super) fn told<'py>(py: Python<'py>, plan: &Plan) -> PyResult<Bound<'py, PyDict>> {
-    let sum = plan.summary(Machine::default());
-    let told = PyDict::new(py);
-    told.set_item("distribute", plan.placement().to_string())?;
-    told.set_item("bytes", sum.bytes)?;
-    told.set_item("most_bytes_of_a_rank", sum.most_bytes)?;
-    told.set_item("messages", sum.messages)?;
-    told.set_item("imbalance", sum.imbalance)?;
-    told.set_item("modelled_seconds", sum.time)?;
-    told.set_item("bytes_on_every_rank", sum.replicated)?;
-    Ok(told)
+pub(super) struct Placed {
+    distribute: String,
+    sum: Summary,
+}
+
+impl Placed {
+    fn of(plan: &Plan) -> Self {
+        Self { distribute: plan.placement().to_string(), sum: plan.summary(Machine::default()) }
+    }
+
+    pub(super) fn told<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (sum, told) = (&self.sum, PyDict::new(py));
+        told.set_item("distribute", &self.distribute)?;
+        told.set_item("bytes", sum.bytes)?;
+        told.set_item("most_bytes_of_a_rank", sum.most_bytes)?;
+        told.set_item("messages", sum.messages)?;
+        told.set_item("imbalance", sum.imbalance)?;
+        told.set_item("modelled_seconds", sum.time)?;
+        told.set_item("bytes_on_every_rank", sum.replicated)?;
+        Ok(told)
+    }
 }
