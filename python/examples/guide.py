@@ -38,7 +38,7 @@ assert spmv.placements(A, x, ranks=64)[-1]["bytes"] > 0
 
 with spmv.prepare(A, x, ranks=4) as prepared:
     for scale in [1, 2, 3]:
-        y = prepared(x=scale * x)      # its rows go to where they are needed, and nothing else does
+        y = prepared(x=scale * x)      # rows of x go to where they are needed; A stays
     prepared.run(x=x)                  # the result stays with the ranks
     prepared.feed(x="y")               # x is y of the last run: rows go from rank to rank, and none has all of them
     prepared.run()
