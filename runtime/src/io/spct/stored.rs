@@ -37,12 +37,19 @@ use spc_compiler::format::{Format, IndexWidth, Role};
 use spc_compiler::ir::{ElementType, Literal};
 use std::fs::File;
 use std::io;
+use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How much is read at a time.
-const BLOCK: usize = 1 << 20;
+const BLOCK: usize = 1 << 18;
+
+/// How many bytes of an array one of several readers takes at a time.
+const AT_ONCE: usize = 1 << 22;
+
+/// How many threads read one array.
+const READERS: usize = 4;
 
 /// A tensor in a `.spct` file, of which the header alone is in memory. Clones share the file.
 #[derive(Debug, Clone)]
@@ -195,6 +202,35 @@ struct Span {
     has: Range<usize>,
     /// Those that no part before it has read.
     fresh: Range<usize>,
+}
+
+impl Span {
+    /// All that is read of it.
+    fn all(&self) -> Range<usize> {
+        let Self { has, fresh } = self;
+        match (has.is_empty(), fresh.is_empty()) {
+            (_, true) => has.clone(),
+            (true, false) => fresh.clone(),
+            (false, false) => has.start.min(fresh.start)..has.end.max(fresh.end),
+        }
+    }
+
+    /// What of it is in a range.
+    fn within(&self, range: &Range<usize>) -> Self {
+        let within = |of: &Range<usize>| {
+            let start = of.start.clamp(range.start, range.end);
+            start..of.end.clamp(start, range.end)
+        };
+        Self { has: within(&self.has), fresh: within(&self.fresh) }
+    }
+
+    /// The same in pieces of so many elements, one after the other.
+    fn cut(&self, elements: usize) -> impl Iterator<Item = Self> {
+        let all = self.all();
+        all.clone()
+            .step_by(elements.max(1))
+            .map(move |begin| self.within(&(begin..all.end.min(begin + elements.max(1)))))
+    }
 }
 
 impl StoredParts {
@@ -427,45 +463,52 @@ impl Stored {
         sums: &mut Vec<Sum>,
     ) -> Result<Option<Buffer<T>>, ReadError> {
         let mut room = Room::<T>::try_new(span.has.len())?;
-        let mut places = room.places().iter_mut();
-        let mut sum = Hasher::new();
-        self.blocks(array, span, &mut sum, &mut |bytes| {
-            // Blocks begin at elements, so what is read lies as elements do.
-            if let Ok(elements) = bytemuck::checked::try_cast_slice::<u8, T>(bytes) {
-                elements.iter().zip(&mut places).for_each(|(&element, place)| _ = place.write(element));
-            }
-        })?;
-        sums.push(Sum { checksum: sum.finalize(), bytes: (span.fresh.len() * array.width) as u64 });
-        if places.next().is_some() {
-            return Ok(None);
+        let mut rest = room.places();
+        let cut = |part: Span| {
+            let (own, behind) = std::mem::take(&mut rest).split_at_mut(part.has.len());
+            rest = behind;
+            (part, own)
+        };
+        let tasks: Vec<_> = span.cut(AT_ONCE / array.width).map(cut).collect();
+        let read = |(part, places): (Span, &mut [MaybeUninit<T>])| {
+            let mut places = places.iter_mut();
+            let mut sum = Hasher::new();
+            self.blocks(array, &part, &mut sum, &mut |bytes| {
+                // Blocks begin at elements, so what is read lies as elements do.
+                if let Ok(elements) = bytemuck::checked::try_cast_slice::<u8, T>(bytes) {
+                    elements.iter().zip(&mut places).for_each(|(&element, place)| _ = place.write(element));
+                }
+            })?;
+            Ok::<_, ReadError>((sum, places.next().is_none()))
+        };
+        let (mut sum, mut are_whole) = (Hasher::new(), true);
+        for result in by_readers(tasks, &read) {
+            let (of_part, is_whole) = result?;
+            sum.combine(&of_part);
+            are_whole &= is_whole;
         }
+        sums.push(Sum { checksum: sum.finalize(), bytes: (span.fresh.len() * array.width) as u64 });
         // SAFETY: each of the places has been written to.
-        Ok(Some(unsafe { room.written() }))
+        Ok(are_whole.then(|| unsafe { room.written() }))
     }
 
     /// Reads elements in blocks: those that the part has go to `take`.
     fn blocks(
         &self,
         StoredArray { offset, width, .. }: StoredArray,
-        Span { has, fresh }: &Span,
+        span: &Span,
         sum: &mut Hasher,
         take: &mut dyn FnMut(&[u8]),
     ) -> Result<(), ReadError> {
-        let all = match (has.is_empty(), fresh.is_empty()) {
-            (_, true) => has.clone(),
-            (true, false) => fresh.clone(),
-            (false, false) => has.start.min(fresh.start)..has.end.max(fresh.end),
-        };
+        let all = span.all();
         let step = (BLOCK / width).max(1);
         let mut block = vec![0u64; (step.min(all.len()) * width).div_ceil(size_of::<u64>())];
         for begin in all.clone().step_by(step) {
             let here = begin..all.end.min(begin + step);
             let bytes = &mut bytemuck::cast_slice_mut::<u64, u8>(&mut block)[..here.len() * width];
             self.file.read(&self.path, bytes, offset + (here.start * width) as u64)?;
-            let within = |range: &Range<usize>| {
-                let (start, end) = (range.start.clamp(here.start, here.end), range.end.clamp(here.start, here.end));
-                (start - here.start) * width..(end.max(start) - here.start) * width
-            };
+            let Span { has, fresh } = span.within(&here);
+            let within = |range: Range<usize>| (range.start - here.start) * width..(range.end - here.start) * width;
             sum.update(&bytes[within(fresh)]);
             take(&bytes[within(has)]);
         }
@@ -505,6 +548,29 @@ impl Arrays for Stored {
     fn positions(&self, level: usize) -> usize {
         self.levels[level].0.map_or(0, |place| self.arrays[place].count)
     }
+}
+
+/// Results of tasks that read, in their order, by several threads: a disk serves several requests at a time, and what comes from it is copied
+/// and summed. One task is run here.
+fn by_readers<T: Send, R: Send>(tasks: Vec<T>, read: &(dyn Fn(T) -> R + Sync)) -> Vec<R> {
+    let readers = tasks.len().min(READERS);
+    let results: Vec<Mutex<Option<R>>> = tasks.iter().map(|_| Mutex::new(None)).collect();
+    let next = Mutex::new(tasks.into_iter().zip(&results));
+    let work = || {
+        loop {
+            let Some((task, result)) = next.lock().unwrap_or_else(PoisonError::into_inner).next() else { return };
+            let made = read(task);
+            *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(made);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..readers {
+            // Where there are no threads, this one reads all.
+            _ = std::thread::Builder::new().spawn_scoped(scope, work);
+        }
+        work();
+    });
+    results.into_iter().filter_map(|result| result.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
 }
 
 /// A file that is read at any place.
