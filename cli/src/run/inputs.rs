@@ -123,22 +123,23 @@ fn stored(file: &TensorFile, tensor: &Parameter, in_parts: InParts<'_>) -> Resul
     Ok((is_large || is_declared && !in_parts.in_memory).then_some(stored))
 }
 
-/// Takes out the input whose entries are shared out where it is in a file of which each rank can read a part.
+/// Takes out the input whose entries are shared out, by a placement if one is asked for, where it is in a file of which each rank can read a
+/// part.
 pub(super) fn shared(
     kernel: &Kernel,
     given: &mut Vec<Given>,
-    placement: Placement,
-) -> Result<Option<(SharedFile, Placement)>, Failure> {
-    let (Placement::Shares { tensor } | Placement::Grid { tensor, .. }) = &placement else { return Ok(None) };
-    let Some(place) = given.iter().position(|given| given.name == *tensor) else { return Ok(None) };
-    let (_, declared) = declared(kernel, tensor)?;
+    placement: Option<&Placement>,
+) -> Result<Option<SharedFile>, Failure> {
+    let Some(tensor) = SharedFile::input(kernel, placement) else { return Ok(None) };
+    let Some(place) = given.iter().position(|given| given.name == tensor) else { return Ok(None) };
+    let (_, declared) = declared(kernel, &tensor)?;
     let Some(file) = given[place].file() else { return Ok(None) };
     let shared = SharedFile::of(file, declared.element)?;
     let shared = shared.filter(|shared| shared.order() == declared.format.order);
     if shared.is_some() {
         given.remove(place);
     }
-    Ok(shared.map(|shared| (shared, placement)))
+    Ok(shared)
 }
 
 /// What is worth knowing of files that do not state their shape: a line each, and one where entries end before the extent does.

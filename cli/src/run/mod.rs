@@ -156,9 +156,13 @@ impl Run {
             Of::Stream => asked.or_else(|| streamed_by(kernel).map(str::to_owned)),
             Of::Ranks => None,
         };
-        let shared = match self.asked(kernel).filter(|placement| of == Of::Ranks && SharedFile::takes(placement)) {
-            Some(placement) => inputs::shared(kernel, &mut given, placement)?,
-            None => None,
+        let (placement, shared) = match of {
+            Of::Stream => (None, None),
+            Of::Ranks => {
+                let placement = self.placement((kernel, &source))?;
+                let shared = inputs::shared(kernel, &mut given, placement.as_ref())?;
+                (placement, shared)
+            }
         };
         let in_parts = name.as_deref().map(|name| InParts {
             name,
@@ -174,7 +178,7 @@ impl Run {
         let progress = Progress::new("reading");
         let start = Instant::now();
         let operands = inputs::read_but(kernel, given, in_parts, &progress)?;
-        Ok(Prepared { source, notes, operands, shared, destinations, read_time: start.elapsed(), progress })
+        Ok(Prepared { source, notes, operands, placement, shared, destinations, read_time: start.elapsed(), progress })
     }
 
     fn run_alone(&self) -> Result<(), Failure> {
@@ -288,8 +292,10 @@ struct Prepared {
     source: Source,
     notes: Vec<String>,
     operands: Vec<(String, Operand)>,
-    /// An input of which each rank reads its part, and how its entries are shared out.
-    shared: Option<(SharedFile, Placement)>,
+    /// What is asked to be shared out on ranks.
+    placement: Option<Placement>,
+    /// An input of which each rank reads its part.
+    shared: Option<SharedFile>,
     destinations: Vec<(String, Destination)>,
     read_time: Duration,
     progress: Progress,

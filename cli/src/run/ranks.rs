@@ -72,16 +72,21 @@ impl Run {
 
     #[cfg(feature = "mpi")]
     fn in_processes(&self, all: &Processes) -> Result<(), Failure> {
-        let Prepared { source, operands, shared, destinations, progress, .. } = all.agree(self.prepared(Of::Ranks))?;
+        let Prepared { source, operands, placement, shared, destinations, progress, .. } =
+            all.agree(self.prepared(Of::Ranks))?;
         let kernel = source.single()?;
         progress.step("placing");
         let own = all.rank();
-        let work = all.agree(self.work(kernel, own.size()))?;
+        let work = all.agree(self.work(placement.as_ref(), own.size()))?;
         let files = outputs::in_parts(&destinations);
         let ran = match shared {
-            Some(shared) => work.on(own, |own| self.of_file(kernel, &operands, &shared, &files, own)),
+            Some(shared) => {
+                let shared = (&shared, placement.as_ref());
+                work.on(own, |own| self.of_file(kernel, &operands, shared, &files, own))
+            }
             None => {
-                let (problem, plan) = all.agree(self.placed(work.pieces(own.size()), (kernel, &source), operands))?;
+                let (problem, plan) =
+                    all.agree(self.placed((placement, work.pieces(own.size())), (kernel, &source), operands))?;
                 progress.step("running");
                 work.on(own, |own| of_rank(&problem, &plan, (self.repeat.get(), &files), own))
             }
@@ -96,18 +101,19 @@ impl Run {
     }
 
     fn on_threads(&self, ranks: usize) -> Result<(), Failure> {
-        let Prepared { source, operands, shared, destinations, progress, .. } = self.prepared(Of::Ranks)?;
+        let Prepared { source, operands, placement, shared, destinations, progress, .. } = self.prepared(Of::Ranks)?;
         let kernel = source.single()?;
         progress.step("placing");
-        let (work, limit) = (self.work(kernel, ranks)?, self.on_ranks.longest_wait());
+        let (work, limit) = (self.work(placement.as_ref(), ranks)?, self.on_ranks.longest_wait());
         let files = outputs::in_parts(&destinations);
         let ran = match shared {
             Some(shared) => {
-                let body = |own: &dyn Communicator| self.of_file(kernel, &operands, &shared, &files, own);
+                let shared = (&shared, placement.as_ref());
+                let body = |own: &dyn Communicator| self.of_file(kernel, &operands, shared, &files, own);
                 on_threads(ranks, limit, |own| work.on(own, body))
             }
             None => {
-                let (problem, plan) = self.placed(work.pieces(ranks), (kernel, &source), operands)?;
+                let (problem, plan) = self.placed((placement, work.pieces(ranks)), (kernel, &source), operands)?;
                 progress.step("running");
                 on_threads(ranks, limit, |own| {
                     work.on(own, |own| of_rank(&problem, &plan, (self.repeat.get(), &files), own))
@@ -125,7 +131,7 @@ impl Run {
         &self,
         kernel: &Kernel,
         operands: &[(String, Operand)],
-        (file, placement): &(SharedFile, Placement),
+        (file, placement): (&SharedFile, Option<&Placement>),
         files: &[ResultFile],
         own: &dyn Communicator,
     ) -> Result<Option<Ran>, DistributeError> {
@@ -135,35 +141,31 @@ impl Run {
     }
 
     /// How so many ranks work.
-    fn work(&self, kernel: &Kernel, ranks: usize) -> Result<Work, Failure> {
-        let cells = self.asked(kernel).and_then(|placement| placement.cells());
-        Work::of(self.deterministic, ranks, cells)
+    fn work(&self, placement: Option<&Placement>, ranks: usize) -> Result<Work, Failure> {
+        Work::of(self.deterministic, ranks, placement.and_then(Placement::cells))
     }
 
     /// The placement that was asked for, by the option or the schedule.
-    pub(super) fn asked(&self, kernel: &Kernel) -> Option<Placement> {
+    pub(super) fn placement(&self, (kernel, source): (&Kernel, &Source)) -> Result<Option<Placement>, Failure> {
         let is_input =
             |name: &str| kernel.tensors.iter().any(|tensor| tensor.role == Role::Input && tensor.name == name);
         match &self.distribute {
-            Some(text) => Placement::parse(text, &is_input).ok(),
-            None => Placement::asked(kernel).ok().flatten(),
+            Some(text) => Placement::parse(text, &is_input).map(Some).map_err(Failure::usage),
+            None => Placement::asked(kernel).map_err(|problems| source.refuse(problems)),
         }
     }
 
     /// What is to run, and who has what.
     fn placed(
         &self,
-        pieces: usize,
+        (placement, pieces): (Option<Placement>, usize),
         (kernel, source): (&Kernel, &Source),
         operands: Vec<(String, Operand)>,
     ) -> Result<(Problem, Plan), Failure> {
         let because = |error| failure(error, kernel, source);
         let problem = Problem::new(kernel, operands, &self.dimensions, &self.options(1)).map_err(because)?;
-        let plan = match &self.distribute {
-            Some(text) => {
-                let placement = Placement::parse(text, &|name| problem.is_input(name)).map_err(Failure::usage)?;
-                problem.plan(&placement, pieces).map_err(because)?
-            }
+        let plan = match placement {
+            Some(placement) => problem.plan(&placement, pieces).map_err(because)?,
             None => problem.plans(pieces, Machine::default()).map_err(because)?.remove(0),
         };
         Ok((problem, plan))

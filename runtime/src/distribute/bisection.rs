@@ -6,6 +6,7 @@
 //! 1987; the mode is chosen by what is sent instead of by its length.)
 
 use super::listed::{Listed, Occupied};
+use std::ops::Range;
 
 /// How far from equal numbers a cut may be, as a part of the entries that are cut, so that a coordinate is in one part.
 const SLACK: f64 = 0.02;
@@ -18,6 +19,15 @@ pub(super) fn bisection(entries: &Listed, is_cut: &[bool], ranks: usize) -> Vec<
     let mut chosen: Vec<u32> = (0..entries.len() as u32).collect();
     Bisection { modes, turn: 0, of_entries: &mut of_entries }.cut(&mut chosen, 0, ranks);
     of_entries
+}
+
+/// How many of so many entries come before a cut where some are wanted, of which the last are among those of one coordinate: up to where that
+/// begins or ends, if that is near.
+pub(super) fn place_of_cut(wanted: u64, entries: u64, of_coordinate: Range<u64>) -> u64 {
+    let Range { start: below, end: up_to } = of_coordinate;
+    let nearest = if wanted - below <= up_to - wanted { below } else { up_to };
+    let is_near = nearest.abs_diff(wanted) as f64 <= SLACK * entries as f64;
+    if is_near && nearest != 0 && nearest != entries { nearest } else { wanted }
 }
 
 /// The places of a mode's coordinates, and in which turn each was last seen on either side.
@@ -81,13 +91,11 @@ impl Bisection<'_> {
         let middle = place(middle);
         let below = entries.iter().filter(|entry| place(entry) < middle).count();
         let up_to = below + entries.iter().filter(|entry| place(entry) == middle).count();
-        let nearest = if wanted - below <= up_to - wanted { below } else { up_to };
-        let is_near = nearest.abs_diff(wanted) as f64 <= SLACK * entries.len() as f64;
-        if !is_near || nearest == wanted || nearest == 0 || nearest == entries.len() {
-            return wanted;
+        let at = place_of_cut(wanted as u64, entries.len() as u64, below as u64..up_to as u64) as usize;
+        if at != wanted {
+            entries.select_nth_unstable_by_key(at, |entry| (place(entry), *entry));
         }
-        entries.select_nth_unstable_by_key(nearest, |entry| (place(entry), *entry));
-        nearest
+        at
     }
 
     /// How many coordinates, of all modes, entries before and behind a place have.

@@ -3,16 +3,16 @@
 //!
 //! One rank owns each row. What ranks add to the rows of a mode goes to the owners, and the totals go back to all that have the row; so each
 //! rank updates its rows by itself, and a row is the same wherever it is. That is the exchange of SPLATT (Smith and Karypis, A medium-grained
-//! algorithm for distributed sparse tensor factorization, 2016), with the entries in equal numbers or in a grid, whichever takes less time. No rank
+//! algorithm for distributed sparse tensor factorization, 2016), with the entries where they cost least. No rank
 //! knows of rows that it has not: see `homes`.
 
 use super::communicator::{CommunicationError, Communicator};
+use super::cost::{Carried, Cost, Machine, OfParts, Summary, chosen, counts_of_parts};
 use super::homes;
 use super::listed::{Listed, Occupied};
 use super::message::{numbers, put};
 use super::placement::Placement;
-use super::plan::{Cost, Machine};
-use super::redistribute::{cells_of_own, moved};
+use super::redistribute::{OwnEntries, moved};
 use crate::tensor::{Coordinates, ElementType, Indices};
 use std::borrow::Borrow;
 
@@ -57,20 +57,11 @@ impl<'r> Factors<'r> {
         let listed = Listed::of_coordinates(&entries);
         drop(entries);
         let occupied: Vec<Occupied> = listed.indices.iter().map(|column| Occupied::of(column)).collect();
-        let mut made = Vec::new();
-        for placement in Placement::of_parts("X", &listed.shape, ranks.size()) {
-            let rank_of = match &placement {
-                Placement::Grid { parts, .. } => {
-                    let cut = occupied.iter().zip(parts.iter().copied()).filter(|(_, parts)| *parts > 1);
-                    cells_of_own(listed.len(), cut, ranks)?
-                }
-                _ => vec![ranks.rank() as u32; listed.len()],
-            };
-            made.push((cost(&listed.shape, &occupied, &rank_of, row_bytes, ranks)?, placement, rank_of));
-        }
-        let best = Cost::best(made.iter().map(|(cost, ..)| *cost)).expect("equal numbers are always possible");
-        let (_, placement, rank_of) = made.swap_remove(best);
-        drop((made, occupied));
+        let (shape, is_cut) = (&listed.shape[..], vec![true; listed.shape.len()]);
+        let own = OwnEntries { count: listed.len(), shape, occupied: &occupied, is_cut: &is_cut };
+        let cost = |rank_of: &[u32]| cost(shape, &occupied, rank_of, row_bytes, ranks);
+        let (placement, rank_of) = chosen(Placement::of_entries("X", shape, ranks.size()), &own, ranks, cost)?;
+        drop(occupied);
         let listed = moved(listed, &rank_of, ranks)?;
         drop(rank_of);
         let mut modes = Vec::new();
@@ -256,8 +247,7 @@ impl Sent {
     }
 }
 
-/// What one sweep over all modes costs, by the model of [`Machine`]: the entries of the rank that has most for each mode, and what the rank
-/// that sends most does.
+/// What one sweep over all modes costs, by the model of [`Machine`]: it goes through the entries for each mode. All ranks call it.
 fn cost(
     shape: &[usize],
     own: &[Occupied],
@@ -265,27 +255,16 @@ fn cost(
     row_bytes: usize,
     ranks: &dyn Communicator,
 ) -> Result<Cost, CommunicationError> {
-    let machine = Machine::default();
-    let size = ranks.size();
-    // Whole numbers of this size are exact.
-    let (mut entries, mut sent) = (vec![0.0; size], vec![0.0; size]);
-    rank_of.iter().for_each(|&rank| entries[rank as usize] += 1.0);
-    for (mode, &extent) in own.iter().zip(shape) {
-        for (_, users, owner) in homes::told(extent, &mode.pairs(rank_of, size), ranks)?.groups() {
-            for &user in users.iter().filter(|user| **user != owner) {
-                // There, and back.
-                sent[user as usize] += row_bytes as f64;
-                sent[owner as usize] += row_bytes as f64;
-            }
-        }
-    }
-    let totals = summed(ranks, &[entries, sent].concat())?;
-    let (entries, sent) = totals.split_at(size);
-    let most = |counts: &[f64]| counts.iter().copied().fold(0.0, f64::max);
-    let time = most(entries) * shape.len() as f64 * machine.entry + most(sent) / machine.bandwidth;
-    let count: f64 = entries.iter().sum();
-    let imbalance = if count == 0.0 { 1.0 } else { most(entries) / (count / size as f64) };
-    Ok(Cost { time, bytes: sent.iter().sum::<f64>() as u64, imbalance })
+    // Rows go to their owners, and come back.
+    let carried = Carried { operands: row_bytes as u64, results: row_bytes as u64, ..Carried::default() };
+    let modes = own.iter().zip(shape);
+    let indices: Vec<OfParts<'_>> =
+        modes.map(|(mode, &extent)| OfParts { extent, modes: vec![mode], carried: &carried }).collect();
+    let counts = counts_of_parts(&indices, rank_of, ranks)?;
+    let usual = Machine::default();
+    // Messages are long.
+    let machine = Machine { entry: usual.entry * shape.len() as f64, latency: 0.0, ..usual };
+    Ok(Summary::of(&counts, 0, machine).cost(ranks.size()))
 }
 
 impl Mode {

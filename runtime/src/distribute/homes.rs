@@ -14,28 +14,60 @@ pub(super) fn of_rank(extent: usize, ranks: usize, rank: usize) -> Range<u64> {
     first(rank)..first(rank + 1)
 }
 
-/// What the home of coordinates knows of them. All ranks call it, each with pairs of a coordinate, ascending, and a rank that needs it.
-pub(super) fn told(
-    extent: usize,
-    mut rest: &[(u64, u32)],
-    ranks: &dyn Communicator,
-) -> Result<Rows, CommunicationError> {
-    let size = ranks.size();
-    let message = |rank: usize| {
-        let end = of_rank(extent, size, rank).end;
-        let (own, behind) = rest.split_at(rest.partition_point(|(coordinate, _)| *coordinate < end));
+/// What is said to the home of each rank's coordinates, of what is in the order of coordinates.
+fn by_home<T>(extent: usize, said: &[T], coordinate: impl Fn(&T) -> u64, ranks: usize) -> Vec<&[T]> {
+    let mut rest = said;
+    let of_home = |rank: usize| {
+        let end = of_rank(extent, ranks, rank).end;
+        let (own, behind) = rest.split_at(rest.partition_point(|said| coordinate(said) < end));
         rest = behind;
+        own
+    };
+    (0..ranks).map(of_home).collect()
+}
+
+/// What the home of coordinates knows of them. All ranks call it, each with pairs of a coordinate, ascending, and a rank that needs it.
+pub(super) fn told(extent: usize, pairs: &[(u64, u32)], ranks: &dyn Communicator) -> Result<Rows, CommunicationError> {
+    let size = ranks.size();
+    let message = |own: &[(u64, u32)]| {
         let mut message = Vec::with_capacity(12 * own.len());
         put(own.iter().map(|(coordinate, _)| *coordinate), &mut message);
         put(own.iter().map(|(_, rank)| *rank), &mut message);
         message
     };
-    let taken = ranks.exchange((0..size).map(message).collect())?;
+    let of_homes = by_home(extent, pairs, |(coordinate, _)| *coordinate, size);
+    let taken = ranks.exchange(of_homes.into_iter().map(message).collect())?;
     let pairs = taken.iter().flat_map(|message| {
         let (coordinates, ranks) = message.split_at(message.len() / 12 * 8);
         numbers(coordinates).zip(numbers(ranks))
     });
     Ok(Rows::of(extent, pairs.collect(), size))
+}
+
+/// A coordinate, what it is in, and a number that is said of both.
+pub(super) type Said = [u64; 3];
+
+/// What all ranks say of coordinates whose home this is, ascending, as one number each. All ranks call it, each with what it says, ascending.
+pub(super) fn folded(
+    extent: usize,
+    said: &[Said],
+    fold: impl Fn(u64, u64) -> u64,
+    ranks: &dyn Communicator,
+) -> Result<Vec<Said>, CommunicationError> {
+    let of_homes = by_home(extent, said, |[coordinate, ..]| *coordinate, ranks.size());
+    let taken = ranks.exchange(of_homes.into_iter().map(|said| bytemuck::cast_slice(said).to_vec()).collect())?;
+    let mut all: Vec<Said> = taken.iter().flat_map(|message| numbers(message)).collect();
+    drop(taken);
+    // What each rank says is in order, which this sort makes use of.
+    all.sort();
+    all.dedup_by(|next, so_far| {
+        let is_alike = next[..2] == so_far[..2];
+        if is_alike {
+            so_far[2] = fold(so_far[2], next[2]);
+        }
+        is_alike
+    });
+    Ok(all)
 }
 
 #[cfg(test)]

@@ -2,7 +2,9 @@
 
 use super::message::{numbers, put};
 use crate::execute::Entries;
-use crate::tensor::{AnyTensor, Coordinates, Element, Indices, InvalidTensor, LevelArrays, Values};
+use crate::tensor::{
+    AnyTensor, Coordinates, Element, Indices, InvalidTensor, LevelArrays, PackError, StoredOrder, Values,
+};
 use crate::with_element;
 use spc_compiler::format::Format;
 use spc_compiler::ir::ElementType;
@@ -50,8 +52,14 @@ impl Occupied {
         Self { coordinates, places }
     }
 
+    /// How many entries each coordinate has.
+    pub(super) fn weights(&self) -> Vec<u32> {
+        let mut weights = vec![0u32; self.coordinates.len()];
+        self.places.iter().for_each(|&place| weights[place as usize] += 1);
+        weights
+    }
+
     /// Each coordinate with each rank that an entry of it is on, ascending.
-    #[cfg(feature = "decompose")]
     pub(super) fn pairs(&self, rank_of: &[u32], ranks: usize) -> Vec<(u64, u32)> {
         let key = |(place, rank): (&u32, &u32)| *place as usize * ranks + *rank as usize;
         let keys = self.places.iter().zip(rank_of).map(key);
@@ -155,6 +163,18 @@ impl Listed {
     /// The bytes of an entry in a message.
     pub(super) fn entry_bytes(&self) -> usize {
         self.shape.iter().map(|&extent| index_bytes(extent)).sum::<usize>() + self.element.bytes()
+    }
+
+    /// The same in the order in which a format stores them.
+    pub(super) fn sorted(self, format: &Format) -> Result<Self, PackError> {
+        let columns: Vec<Indices> = self.indices.iter().map(|column| Indices::U64(column.clone())).collect();
+        let order = StoredOrder::of(format, &self.shape, &columns, self.len())?;
+        drop(columns);
+        let mut sorted = Self::empty(self.shape.clone(), self.element);
+        (0..order.len()).map(|place| order.entry(place)).for_each(|entry| {
+            sorted.push(self.index(entry), self.value(entry));
+        });
+        Ok(sorted)
     }
 
     /// All entries as a message.

@@ -38,11 +38,12 @@
 //! a whole result.
 
 mod bisection;
+mod bisection_of_parts;
 mod communicator;
+mod cost;
 mod dense_rows;
 #[cfg(feature = "decompose")]
 mod factors;
-#[cfg(feature = "decompose")]
 mod homes;
 mod listed;
 pub mod message;
@@ -64,6 +65,7 @@ mod threads;
 mod written;
 
 pub use communicator::{CommunicationError, Communicator, Traffic};
+pub use cost::{Counts, Machine, Summary};
 #[cfg(feature = "decompose")]
 pub(crate) use factors::{Factors, reduced, summed};
 #[cfg(feature = "mpi")]
@@ -72,7 +74,7 @@ pub use parts::{PARTS, TooFewParts, in_parts, parts_for, parts_of};
 pub use placement::Placement;
 #[cfg(feature = "decompose")]
 pub(crate) use placement::cut;
-pub use plan::{Counts, Machine, Plan, Summary};
+pub use plan::Plan;
 pub use prepared::Prepared;
 pub use problem::Problem;
 #[cfg(feature = "decompose")]

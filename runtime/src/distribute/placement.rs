@@ -89,14 +89,6 @@ impl Placement {
         all
     }
 
-    /// The same where no rank has all entries.
-    #[cfg(feature = "decompose")]
-    pub(super) fn of_parts(tensor: &str, shape: &[usize], ranks: usize) -> Vec<Self> {
-        let mut all = Self::of_entries(tensor, shape, ranks);
-        all.retain(|placement| !matches!(placement, Placement::Bisection { .. }));
-        all
-    }
-
     /// The rank of each entry; `is_cut` says of which modes a rank has only the coordinates of its entries.
     pub(super) fn ranks_of(&self, entries: &Listed, is_cut: &[bool], ranks: usize) -> Vec<u32> {
         match self {
@@ -167,11 +159,9 @@ pub(super) fn cells<E>(
 ) -> Result<Vec<u32>, E> {
     let mut of_entries = vec![0u32; entries];
     for (mode, parts) in modes {
-        let Occupied { coordinates, places } = mode.borrow();
-        let mut weights = vec![0u32; coordinates.len()];
-        places.iter().for_each(|&place| weights[place as usize] += 1);
-        let part = part_of_each(coordinates, &weights, parts)?;
-        for (cell, &place) in of_entries.iter_mut().zip(places) {
+        let mode = mode.borrow();
+        let part = part_of_each(&mode.coordinates, &mode.weights(), parts)?;
+        for (cell, &place) in of_entries.iter_mut().zip(&mode.places) {
             *cell = *cell * parts as u32 + part[place as usize];
         }
     }

@@ -1,16 +1,14 @@
 //! Who has which rows, and what is sent: the same plan on every rank, made of the coordinates alone.
 
 use super::communicator::Communicator;
-use super::dense_rows::row_bytes;
+use super::cost::{Cost, Counts, Machine, Summary, Tally, comes_in_rows, first_cut};
 use super::message::{message, numbers, put};
 use super::placement::{Placement, ranges};
 use super::problem::Problem;
 use super::rows::Rows;
 use super::{DistributeError, Renumbered};
 use crate::execute::ProgramError;
-use spc_compiler::notation::Role;
-use spc_compiler::schedule::{Distribution, Shared, distribution, replicated, shared_input, shared_ranges};
-use std::collections::BTreeSet;
+use spc_compiler::schedule::{Distribution, Shared, shared_input, shared_ranges};
 use std::fmt;
 use std::ops::Range;
 
@@ -72,94 +70,6 @@ impl ByRank {
     }
 }
 
-/// What one rank has to do in a run, as it follows from the plan. Entries of sparse results are known only when they are computed, and are
-/// not among it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Stored entries of the shared tensor.
-    pub entries: u64,
-    /// Bytes of operands that it sends to others.
-    pub sent: u64,
-    /// Bytes of operands that it takes from others.
-    pub taken: u64,
-    /// Bytes of results that it sends to their owners.
-    pub results_sent: u64,
-    /// Bytes of results that it takes from others.
-    pub results_taken: u64,
-    /// Messages that it sends.
-    pub messages: u64,
-}
-
-/// What a plan costs, by a simple model.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Machine {
-    /// Seconds for an entry of the shared tensor.
-    pub entry: f64,
-    /// Bytes in a second, in each direction.
-    pub bandwidth: f64,
-    /// Seconds for a message.
-    pub latency: f64,
-}
-
-impl Default for Machine {
-    /// 10 ns an entry, 10 GB/s, 2 µs a message.
-    fn default() -> Self {
-        Self { entry: 10e-9, bandwidth: 10e9, latency: 2e-6 }
-    }
-}
-
-/// What all ranks together have to do.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Summary {
-    /// Bytes that are sent in one run, all ranks together.
-    pub bytes: u64,
-    /// The most that one rank sends or takes.
-    pub most_bytes: u64,
-    /// Messages, all ranks together.
-    pub messages: u64,
-    /// The entries of the rank that has most, over the mean.
-    pub imbalance: f64,
-    /// Seconds, by the model.
-    pub time: f64,
-    /// Bytes of operands that every rank has as a whole. A run does not send them; the time has what it takes to bring them there.
-    pub replicated: u64,
-}
-
-impl Summary {
-    fn cost(&self, ranks: usize) -> Cost {
-        let everywhere = self.replicated.saturating_mul(ranks as u64 - 1);
-        Cost { time: self.time, bytes: self.bytes.saturating_add(everywhere), imbalance: self.imbalance }
-    }
-}
-
-/// What decides between placements.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Cost {
-    pub(super) time: f64,
-    pub(super) bytes: u64,
-    pub(super) imbalance: f64,
-}
-
-impl Cost {
-    /// Of those that take about as long as the fastest and are about even, the one that sends least: the model knows neither the network that
-    /// others use, too, nor how long kernels take.
-    pub(super) fn best(all: impl Iterator<Item = Self> + Clone) -> Option<usize> {
-        let least = all.clone().map(|cost| cost.time).fold(f64::INFINITY, f64::min);
-        let is_close = |cost: &Self| cost.time <= SLOWER * least && cost.imbalance <= UNEVEN;
-        let close = all.clone().enumerate().filter(|(_, cost)| is_close(cost));
-        let of_close =
-            close.min_by(|(_, one), (_, other)| one.bytes.cmp(&other.bytes).then(one.time.total_cmp(&other.time)));
-        let fastest = || all.enumerate().min_by(|(_, one), (_, other)| one.time.total_cmp(&other.time));
-        of_close.or_else(fastest).map(|(place, _)| place)
-    }
-}
-
-/// How much longer than the fastest a placement may take that sends less.
-const SLOWER: f64 = 2.0;
-
-/// How many more entries than the mean its rank of most entries may have.
-const UNEVEN: f64 = 2.0;
-
 impl Plan {
     /// See [`Problem::plan`].
     pub(super) fn of(problem: &Problem, placement: &Placement, ranks: usize) -> Result<Self, DistributeError> {
@@ -169,8 +79,7 @@ impl Plan {
             }
             Placement::Range { index } => Shared::Range(index.clone()),
         };
-        let distribution =
-            distribution(&problem.kernel, &shared).map_err(|(what, help)| DistributeError::Refused { what, help })?;
+        let distribution = problem.distribution(&shared)?;
         let extents = problem.extents_of(&distribution)?;
         let (rows, entries) = match placement {
             Placement::Range { index } if extents[0] > LONGEST_RANGE => {
@@ -184,8 +93,7 @@ impl Plan {
                 let listed = problem.listed(tensor);
                 check_grid(placement, listed.shape.len(), ranks)?;
                 let place = problem.place(tensor);
-                let is_cut: Vec<bool> = distribution.modes[place].iter().map(Option::is_some).collect();
-                let rank_of = placement.ranks_of(listed, &is_cut, ranks);
+                let rank_of = placement.ranks_of(listed, &problem.is_cut(&distribution, tensor), ranks);
                 let rows = (0..distribution.indices.len()).map(|index| {
                     let modes =
                         (0..listed.indices.len()).filter(|&mode| distribution.modes[place][mode] == Some(index));
@@ -213,8 +121,7 @@ impl Plan {
         ranks: &dyn Communicator,
     ) -> Result<Self, DistributeError> {
         let shared = Shared::Entries(tensor.to_owned());
-        let distribution =
-            distribution(&problem.kernel, &shared).map_err(|(what, help)| DistributeError::Refused { what, help })?;
+        let distribution = problem.distribution(&shared)?;
         let extents = problem.extents_of(&distribution)?;
         let (listed, place) = (problem.listed(tensor), problem.place(tensor));
         let mut message = message([listed.len() as u64]);
@@ -252,7 +159,7 @@ impl Plan {
         (distribution, rows, entries): (Distribution, Vec<Rows>, Option<ByRank>),
         counts: Option<Vec<u64>>,
     ) -> Result<Self, DistributeError> {
-        let everywhere = replicated(&problem.kernel).map_err(ProgramError::Schedule)?;
+        let everywhere = problem.everywhere()?;
         let mut plan =
             Self { placement, ranks, distribution, rows, entries, everywhere, counts: Vec::new(), replicated: 0 };
         plan.count(problem, counts);
@@ -281,37 +188,17 @@ impl Plan {
 
     /// What all ranks together have to do, on such a machine.
     pub fn summary(&self, machine: Machine) -> Summary {
-        let bytes = self.counts.iter().map(|counts| counts.sent + counts.results_sent).sum();
-        let of_rank = |counts: &Counts| (counts.sent + counts.results_sent).max(counts.taken + counts.results_taken);
-        let most_bytes = self.counts.iter().map(of_rank).max().unwrap_or(0);
-        let messages: u64 = self.counts.iter().map(|counts| counts.messages).sum();
-        let most_messages = self.counts.iter().map(|counts| counts.messages).max().unwrap_or(0);
-        let most = self.counts.iter().map(|counts| counts.entries).max().unwrap_or(0);
-        let entries: u64 = self.counts.iter().map(|counts| counts.entries).sum();
-        let mean = entries as f64 / self.ranks as f64;
-        Summary {
-            bytes,
-            most_bytes,
-            messages,
-            imbalance: if entries == 0 { 1.0 } else { most as f64 / mean },
-            // What every rank has comes to it, too, from wherever it is.
-            time: most as f64 * machine.entry
-                + (most_bytes + self.replicated) as f64 / machine.bandwidth
-                + most_messages as f64 * machine.latency,
-            replicated: self.replicated,
-        }
+        Summary::of(&self.counts, self.replicated, machine)
     }
 
     /// The first renumbered mode of a tensor, by its place in the kernel, and its index.
     pub(super) fn cut(&self, tensor: usize) -> Option<(usize, usize)> {
-        let modes = self.distribution.modes[tensor].iter().enumerate();
-        modes.into_iter().find_map(|(mode, index)| index.map(|index| (mode, index)))
+        first_cut(&self.distribution, tensor)
     }
 
     /// Whether a dense result comes together row by row.
     pub(super) fn has_rows(&self, problem: &Problem, tensor: usize) -> bool {
-        let modes = self.distribution.modes[tensor].iter().flatten().count();
-        modes == 1 && problem.kernel.tensors[tensor].format.is_dense()
+        comes_in_rows(&self.distribution, problem, tensor)
     }
 
     /// Whether it is the tensor whose entries are shared out.
@@ -330,9 +217,8 @@ impl Plan {
     }
 
     fn count(&mut self, problem: &Problem, entries: Option<Vec<u64>>) {
-        let mut counts = vec![Counts::default(); self.ranks];
-        let mut talks = vec![BTreeSet::new(); self.ranks];
-        let mut talks_of_results = talks.clone();
+        let mut tally = Tally::new(self.ranks);
+        let counts = &mut tally.counts;
         match entries {
             Some(entries) => counts.iter_mut().zip(entries).for_each(|(counts, entries)| counts.entries = entries),
             None => {
@@ -357,56 +243,12 @@ impl Plan {
                 }
             }
         }
-        for (place, (name, tensor)) in problem.inputs() {
-            if self.is_shared(name) {
-                continue;
-            }
-            let Some((mode, index)) = self.cut(place).filter(|_| !self.is_replicated(name)) else {
-                self.replicated += tensor.storage_bytes() as u64;
-                continue;
-            };
-            let rows = &self.rows[index];
-            let mut send = |coordinate: u64, bytes: u64| {
-                let owner = rows.owner(coordinate);
-                for user in rows.others(coordinate) {
-                    counts[owner as usize].sent += bytes;
-                    counts[user as usize].taken += bytes;
-                    talks[owner as usize].insert(user);
-                }
-            };
-            if problem.kernel.tensors[place].format.is_dense() {
-                let bytes = row_bytes(tensor.shape(), (mode, tensor.element().bytes())) as u64;
-                if bytes > 0 {
-                    rows.shared().for_each(|coordinate| send(coordinate, bytes));
-                }
-            } else {
-                let listed = problem.listed(name);
-                let bytes = listed.entry_bytes() as u64;
-                listed.indices[mode].iter().for_each(|&coordinate| send(coordinate, bytes));
-            }
+        let carried = problem.carried(&self.distribution, &self.everywhere);
+        for (rows, carried) in self.rows.iter().zip(&carried.of_indices) {
+            rows.groups().for_each(|group| tally.add(group, carried));
         }
-        for (place, tensor) in
-            problem.kernel.tensors.iter().enumerate().filter(|(_, tensor)| tensor.role == Role::Output)
-        {
-            let Some((mode, index)) = self.cut(place).filter(|_| self.has_rows(problem, place)) else { continue };
-            let bytes = row_bytes(problem.shape(&tensor.name), (mode, tensor.element.bytes())) as u64;
-            let rows = &self.rows[index];
-            if bytes == 0 {
-                continue;
-            }
-            for coordinate in rows.shared() {
-                let owner = rows.owner(coordinate);
-                for user in rows.others(coordinate) {
-                    counts[user as usize].results_sent += bytes;
-                    counts[owner as usize].results_taken += bytes;
-                    talks_of_results[user as usize].insert(owner);
-                }
-            }
-        }
-        for (counts, (talks, of_results)) in counts.iter_mut().zip(talks.iter().zip(&talks_of_results)) {
-            counts.messages = (talks.len() + of_results.len()) as u64;
-        }
-        self.counts = counts;
+        self.replicated = carried.replicated;
+        self.counts = tally.counts();
     }
 }
 

@@ -2,11 +2,11 @@
 
 use super::DistributeError;
 use super::listed::Listed;
-use crate::execute::{Operand, Planning, ProgramOptions, Uncompiled};
+use crate::execute::{Operand, Planning, ProgramError, ProgramOptions, Uncompiled};
 use crate::tensor::AnyTensor;
 use spc_compiler::format::Format;
 use spc_compiler::notation::{IndexVariable, Kernel, Role};
-use spc_compiler::schedule::Distribution;
+use spc_compiler::schedule::{Distribution, Shared, distribution, replicated};
 use std::collections::BTreeMap;
 
 /// A kernel and its inputs, to be run on many ranks.
@@ -97,6 +97,21 @@ impl Problem {
         self.inputs.iter().map(|input| (self.place(&input.0), input))
     }
 
+    /// The inputs, to be given to another problem of the kernel.
+    pub(super) fn into_operands(self) -> Vec<(String, Operand)> {
+        self.inputs.into_iter().map(|(name, tensor)| (name, tensor.into())).collect()
+    }
+
+    /// How the kernel runs where this is shared out.
+    pub(super) fn distribution(&self, shared: &Shared) -> Result<Distribution, DistributeError> {
+        distribution(&self.kernel, shared).map_err(|(what, help)| DistributeError::Refused { what, help })
+    }
+
+    /// The operands that the schedule wants on every rank.
+    pub(super) fn everywhere(&self) -> Result<Vec<String>, DistributeError> {
+        Ok(replicated(&self.kernel).map_err(ProgramError::Schedule)?)
+    }
+
     pub(super) fn place(&self, name: &str) -> usize {
         let is_it = |tensor: &spc_compiler::notation::Tensor| tensor.name == name && tensor.role != Role::Temporary;
         self.kernel.tensors.iter().position(is_it).expect("inputs and results are the kernel's")
@@ -121,9 +136,7 @@ impl Problem {
         }
         let name = |place: usize| distribution.indices[place].name.clone();
         let extent = |(place, extent): (usize, Option<usize>)| {
-            extent.ok_or_else(|| {
-                crate::execute::ProgramError::from(crate::execute::Error::NoExtent { index: name(place) }).into()
-            })
+            extent.ok_or_else(|| ProgramError::from(crate::execute::Error::NoExtent { index: name(place) }).into())
         };
         extents.into_iter().enumerate().map(extent).collect()
     }

@@ -1,9 +1,10 @@
 //! Entries that ranks have read go to those that work on them. No rank has all of them.
 
+use super::bisection_of_parts::bisection_of_parts;
 use super::communicator::{CommunicationError, Communicator};
 use super::listed::{Listed, Occupied};
 use super::message::{message, number, numbers};
-use super::placement::{cells, cut, occupied, part_of_each};
+use super::placement::{Placement, cells, cut, occupied, part_of_each};
 #[cfg(feature = "decompose")]
 use crate::tensor::Coordinates;
 use crate::tensor::{Indices, PackError, StoredOrder};
@@ -56,6 +57,44 @@ pub(super) fn in_stored_order(
     exchanged(own, &of_ranks, ranks).map(Ok)
 }
 
+/// The entries of this rank, of which each has about as many as any other, in the order of ranks.
+pub(super) struct OwnEntries<'a> {
+    pub(super) count: usize,
+    pub(super) shape: &'a [usize],
+    /// Their coordinates in each mode.
+    pub(super) occupied: &'a [Occupied],
+    /// Of which modes a rank needs only the coordinates of its entries.
+    pub(super) is_cut: &'a [bool],
+}
+
+impl OwnEntries<'_> {
+    /// The rank of each entry in a placement of entries. All ranks call it.
+    pub(super) fn ranks(
+        &self,
+        placement: &Placement,
+        ranks: &dyn Communicator,
+    ) -> Result<Vec<u32>, CommunicationError> {
+        let modes = self.occupied.iter();
+        match placement {
+            Placement::Grid { parts, .. } => {
+                cells_of_own(self.count, modes.zip(parts.iter().copied()).filter(|(_, parts)| *parts > 1), ranks)
+            }
+            Placement::Bisection { .. } => {
+                let modes = modes.zip(self.shape.iter().copied()).zip(self.is_cut);
+                let counted: Vec<_> = modes.filter(|(_, is_cut)| **is_cut).map(|(mode, _)| mode).collect();
+                bisection_of_parts(&self.repeats(), &counted, ranks)
+            }
+            Placement::Shares { .. } | Placement::Range { .. } => Ok(vec![ranks.rank() as u32; self.count]),
+        }
+    }
+
+    /// Whether an entry has the coordinates of the one before it: their sum is one entry, on one rank.
+    fn repeats(&self) -> Vec<bool> {
+        let is_alike = |entry: usize| self.occupied.iter().all(|mode| mode.places[entry] == mode.places[entry - 1]);
+        (0..self.count).map(|entry| entry > 0 && is_alike(entry)).collect()
+    }
+}
+
 /// Shares entries out by the cells of a grid, whose parts of a mode have about equal numbers of entries.
 pub(super) fn in_grid(own: Listed, parts: &[usize], ranks: &dyn Communicator) -> Result<Listed, CommunicationError> {
     let cells = cells_of_own(own.len(), occupied(&own, parts), ranks)?;
@@ -64,7 +103,7 @@ pub(super) fn in_grid(own: Listed, parts: &[usize], ranks: &dyn Communicator) ->
 
 /// The cell of each of this rank's entries, in a grid whose parts of a mode have about equal numbers of the entries of all ranks; `modes` are
 /// those that it cuts, each with its parts.
-pub(super) fn cells_of_own(
+fn cells_of_own(
     entries: usize,
     modes: impl Iterator<Item = (impl Borrow<Occupied>, usize)>,
     ranks: &dyn Communicator,
@@ -87,7 +126,7 @@ pub(super) fn cells_of_own(
     })
 }
 
-/// Sends each entry to a rank; gives those that all have sent to this one.
+/// Sends each entry to a rank; gives those that all have sent to this one, in the order of ranks.
 pub(super) fn moved(own: Listed, rank_of: &[u32], ranks: &dyn Communicator) -> Result<Listed, CommunicationError> {
     let mut of_ranks = vec![Vec::new(); ranks.size()];
     rank_of.iter().enumerate().for_each(|(entry, &rank)| of_ranks[rank as usize].push(entry));

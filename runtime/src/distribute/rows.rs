@@ -88,7 +88,6 @@ impl Rows {
     }
 
     /// The coordinates that some rank needs, ascending, each with those that do and the one that owns it.
-    #[cfg(feature = "decompose")]
     pub(super) fn groups(&self) -> impl Iterator<Item = (u64, &[u32], u32)> {
         let (coordinates, begin, users, owners): (&[u64], &[usize], &[u32], &[u32]) = match self {
             Rows::Ranges(_) => (&[], &[], &[], &[]),

@@ -6,13 +6,14 @@
 
 use super::DistributeError;
 use super::communicator::{CommunicationError, Communicator};
+use super::cost::Machine;
 use super::listed::Listed;
 use super::message::{message, numbers};
 use super::placement::Placement;
 use super::plan::{Plan, check_grid};
 use super::problem::Problem;
-use super::redistribute::{in_grid, in_stored_order};
-use crate::execute::{Entries, Error, Operand, ProgramError, ProgramOptions};
+use super::redistribute::{in_grid, in_stored_order, moved};
+use crate::execute::{Error, Operand, ProgramError, ProgramOptions};
 use crate::io::{FileType, Found, ReadError, ReadErrorKind, StoredTensor, Sum, TensorFile, TextParts};
 #[cfg(feature = "decompose")]
 use crate::tensor::Duplicates;
@@ -21,6 +22,7 @@ use crate::tensor::{AnyTensor, PackError};
 use spc_compiler::format::Format;
 use spc_compiler::ir::{ElementType, Literal};
 use spc_compiler::notation::{Kernel, Tensor};
+use spc_compiler::schedule::shared_input;
 
 /// A file whose entries are shared out, and that no rank reads as a whole.
 #[derive(Debug, Clone)]
@@ -103,10 +105,16 @@ impl SharedFile {
         }
     }
 
-    /// Whether entries are so placed where each rank knows its part of them alone: in equal numbers in the order in which they are stored,
-    /// or in a grid.
-    pub fn takes(placement: &Placement) -> bool {
-        matches!(placement, Placement::Shares { .. } | Placement::Grid { .. })
+    /// The input of a kernel that ranks read in parts where it is in such a file: of a placement, or where none is asked for, the one whose
+    /// entries are best shared out. None where each needs all entries.
+    pub fn input(kernel: &Kernel, placement: Option<&Placement>) -> Option<String> {
+        match placement {
+            Some(Placement::Shares { tensor } | Placement::Grid { tensor, .. } | Placement::Bisection { tensor }) => {
+                Some(tensor.clone())
+            }
+            Some(Placement::Range { .. }) => None,
+            None => shared_input(kernel),
+        }
     }
 
     /// The file, where its format does not come in parts: each rank reads all of it.
@@ -169,89 +177,148 @@ fn of_text(text: &TextParts, ranks: &dyn Communicator) -> Result<Read, PartError
 
 impl Problem {
     /// A kernel and its inputs where the tensor that is shared out is in a file: each rank reads a part, and no rank has all entries. The
-    /// plan is made of what ranks say of theirs. All ranks call it.
+    /// plan is made of what ranks say of theirs. Without a placement the schedule says it; where it says nothing it is, of those of entries, the
+    /// one that [`Problem::plans`] would take. All ranks call it.
     ///
     /// # Errors
-    /// As [`Problem::new`] and [`Problem::plan`]; when the placement is none that a file [takes](SharedFile::takes); when the file can't be
-    /// read or is damaged, on each rank; and when another rank has stopped.
+    /// As [`Problem::new`] and [`Problem::plan`]; when each rank needs all entries ([`SharedFile::input`]); when the file can't be read or is
+    /// damaged, on each rank; and when another rank has stopped.
     pub fn of_file(
         kernel: &Kernel,
-        mut inputs: Vec<(String, Operand)>,
+        inputs: Vec<(String, Operand)>,
         file: &SharedFile,
-        placement: &Placement,
+        placement: Option<&Placement>,
         dimensions: &[(String, usize)],
         options: &ProgramOptions,
         ranks: &dyn Communicator,
     ) -> Result<(Self, Plan), DistributeError> {
-        let (Placement::Shares { tensor } | Placement::Grid { tensor, .. }) = placement else {
-            return Err(DistributeError::Refused {
-                what: format!("`{placement}` is chosen by all entries, and each rank reads a part of the file"),
-                help: "share them out in equal numbers (`X`) or in a grid (`X:4x2x1`), or read the file as a whole"
-                    .to_owned(),
-            });
+        let asked = match placement {
+            Some(placement) => Some(placement.clone()),
+            None => Placement::asked(kernel).map_err(ProgramError::Schedule)?,
         };
-        let Some(place) = kernel.tensors.iter().position(|declared| declared.name == *tensor) else {
+        let tensor = SharedFile::input(kernel, asked.as_ref()).ok_or_else(|| needs_all(kernel, asked.as_ref()))?;
+        let Some(place) = kernel.tensors.iter().position(|declared| declared.name == tensor) else {
             return Err(DistributeError::Refused {
                 what: format!("`{tensor}` is no input of the kernel"),
                 help: "share out one that is".to_owned(),
             });
         };
-        inputs.retain(|(name, _)| name != tensor);
+        let new = |mut inputs: Vec<(String, Operand)>, operand| {
+            inputs.retain(|(name, _)| *name != tensor);
+            inputs.push((tensor.clone(), operand));
+            Self::new(kernel, inputs, dimensions, options)
+        };
         if let Some(stored) = file.whole() {
-            inputs.push((tensor.clone(), stored.clone().into()));
-            let problem = Self::new(kernel, inputs, dimensions, options)?;
-            let plan = problem.plan(placement, ranks.size())?;
+            let problem = new(inputs, stored.clone().into())?;
+            let plan = match &asked {
+                Some(placement) => problem.plan(placement, ranks.size())?,
+                None => problem.plans(ranks.size(), Machine::default())?.remove(0),
+            };
             return Ok((problem, plan));
         }
-        check_grid(placement, kernel.tensors[place].format.order, ranks.size())?;
-        let of_file = OfFile { placement, declared: &kernel.tensors[place], ranks };
-        let read = file.read(ranks).and_then(|read| of_file.operand(read)).map_err(|error| error.of(tensor))?;
-        inputs.push((tensor.clone(), read));
-        let problem = Self::new(kernel, inputs, dimensions, options)?;
-        let plan = Plan::of_parts(&problem, tensor, placement, ranks)?;
+        let declared = &kernel.tensors[place];
+        if let Some(placement) = &asked {
+            check_grid(placement, declared.format.order, ranks.size())?;
+        }
+        let because = |error: PartError| error.of(&tensor);
+        let read = file.read(ranks).map_err(because)?;
+        let (placement, inputs, operand) = match (asked, read) {
+            (Some(placement @ Placement::Shares { .. }), Read::Stored(own)) => (placement, inputs, own.into()),
+            (Some(placement @ (Placement::Shares { .. } | Placement::Grid { .. })), read) => {
+                let Own { listed, stated, .. } = Own::of(read, declared).map_err(because)?;
+                let placed = match &placement {
+                    Placement::Grid { parts, .. } => in_grid(listed, parts, ranks)?,
+                    _ => in_stored_order(listed, &declared.format, ranks)?.map_err(|error| because(error.into()))?,
+                };
+                (placement, inputs, stated.operand(placed))
+            }
+            (asked, read) => {
+                let Own { listed, stated, stored } =
+                    Own::of(read, declared).and_then(|own| own.in_order(declared, ranks)).map_err(because)?;
+                // What goes with coordinates is known without the entries.
+                let others = new(inputs, stated.operand(Listed::empty(listed.shape.clone(), listed.element)))?;
+                let (placement, rank_of) = others.chosen(&tensor, asked, &listed, ranks)?;
+                let operand = match (&placement, stored) {
+                    (Placement::Shares { .. }, Some(stored)) => stored.into(),
+                    (Placement::Shares { .. }, None) => stated.operand(listed),
+                    _ => stated.operand(moved(listed, &rank_of, ranks)?),
+                };
+                (placement, others.into_operands(), operand)
+            }
+        };
+        let problem = new(inputs, operand)?;
+        let plan = Plan::of_parts(&problem, &tensor, &placement, ranks)?;
         Ok((problem, plan))
     }
 }
 
-/// What becomes of the entries of a file.
-struct OfFile<'a> {
-    placement: &'a Placement,
-    declared: &'a Tensor,
-    ranks: &'a dyn Communicator,
+/// Why a file is not read in parts.
+fn needs_all(kernel: &Kernel, placement: Option<&Placement>) -> DistributeError {
+    match placement {
+        Some(placement) => DistributeError::Refused {
+            what: format!("`{placement}` needs all entries on each rank, which reads a part of the file"),
+            help: "share out the entries, or read the file as a whole".to_owned(),
+        },
+        None => DistributeError::Refused {
+            what: format!("`{}` has no input whose entries can be shared out", kernel.name),
+            help: "read the file as a whole, and share out the range of an index of the result".to_owned(),
+        },
+    }
 }
 
-impl OfFile<'_> {
-    /// This rank's entries where the placement has them.
-    fn operand(&self, read: Read) -> Result<Operand, PartError> {
+/// The entries that a rank has read of a file.
+struct Own {
+    listed: Listed,
+    stated: Stated,
+    /// The same of a `.spct` file, as they are stored.
+    stored: Option<AnyTensor>,
+}
+
+/// What a file states of its entries.
+struct Stated {
+    /// Whether it states the shape.
+    shape: bool,
+    fill: Option<Literal>,
+}
+
+impl Own {
+    fn of(read: Read, declared: &Tensor) -> Result<Self, PartError> {
         match read {
-            Read::Stored(own) if matches!(self.placement, Placement::Shares { .. }) => Ok(own.into()),
             Read::Stored(own) => {
                 // A file that says no fill value has the declared one, and its entries are those that a conversion takes.
-                let own = if own.fill().is_zero() { own.with_fill(self.declared.fill) } else { own };
-                let (indices, values) = own.converted_entries(&self.declared.format).map_err(PackError::from)?;
-                let placed = self.placed(Listed::of_columns(own.shape().to_vec(), &indices, &values))?;
-                Ok(Operand::Filled(placed.entries(), own.fill()))
+                let is_declared = own.fill().is_zero() && !declared.fill.is_zero();
+                let filled = is_declared.then(|| own.clone().with_fill(declared.fill));
+                let filled = filled.as_ref().unwrap_or(&own);
+                let (indices, values) = filled.converted_entries(&declared.format).map_err(PackError::from)?;
+                let listed = Listed::of_columns(own.shape().to_vec(), &indices, &values);
+                let stated = Stated { shape: true, fill: Some(filled.fill()) };
+                Ok(Self { listed, stated, stored: Some(own) })
             }
             Read::Lines { own, is_stated, fill } => {
-                let entries = self.placed(own)?.entries();
-                let entries = if is_stated { entries } else { entries.with_least_shape() };
-                Ok(with_fill(entries, fill))
+                Ok(Self { listed: own, stated: Stated { shape: is_stated, fill }, stored: None })
             }
         }
     }
 
-    fn placed(&self, own: Listed) -> Result<Listed, PartError> {
-        match self.placement {
-            Placement::Grid { parts, .. } => Ok(in_grid(own, parts, self.ranks)?),
-            _ => Ok(in_stored_order(own, &self.declared.format, self.ranks)??),
+    /// The same in the order of ranks, in which those of a `.spct` file are. All ranks call it.
+    fn in_order(mut self, declared: &Tensor, ranks: &dyn Communicator) -> Result<Self, PartError> {
+        if self.stored.is_none() {
+            let here = in_stored_order(self.listed, &declared.format, ranks)??;
+            self.listed = here.sorted(&declared.format)?;
         }
+        Ok(self)
     }
 }
 
-fn with_fill(entries: Entries, fill: Option<Literal>) -> Operand {
-    match fill {
-        Some(fill) => Operand::Filled(entries, fill),
-        None => Operand::Entries(entries),
+impl Stated {
+    /// Entries of the file.
+    fn operand(&self, entries: Listed) -> Operand {
+        let entries = entries.entries();
+        let entries = if self.shape { entries } else { entries.with_least_shape() };
+        match self.fill {
+            Some(fill) => Operand::Filled(entries, fill),
+            None => Operand::Entries(entries),
+        }
     }
 }
 

@@ -55,33 +55,47 @@ fn from_a_file(
     crate::io::write_tensor(&text, packed).unwrap();
     let text = crate::io::TensorFile::begin(&text, &crate::io::ReadOptions::default()).unwrap();
     let text = crate::io::TextParts::of(&text, packed.element()).map(SharedFile::from);
-    let run = |file: &SharedFile, placement: &Placement, ranks: &ThreadRank| {
+    let all = problem.listed(tensor).len();
+    let run = |file: &SharedFile, placement: Option<&Placement>, ranks: &ThreadRank| {
         let inputs = inputs.to_vec();
         let (problem, plan) =
             Problem::of_file(&problem.kernel, inputs, file, placement, dimensions, &problem.options, ranks)?;
+        let here = problem.listed(tensor).len();
+        assert!(here < all || all < 100 || count == 1, "{plan}: a rank has all entries");
         let before = ranks.traffic();
         let part = problem.run(&plan, ranks)?;
         let sent = ranks.traffic().since(before).bytes;
-        Ok::<_, DistributeError>((problem.gather(&plan, part, ranks)?, sent, plan.summary(Machine::default())))
+        Ok::<_, DistributeError>((problem.gather(&plan, part, ranks)?, sent, plan))
     };
     let [(name, expected)] = expected else { panic!("one result") };
     let of_stored = SharedFile::from(stored.clone());
     for file in [Some(&of_stored), text.as_ref()].into_iter().flatten() {
-        let placements = Placement::of_entries(tensor, packed.shape(), count).into_iter();
-        for placement in placements.filter(SharedFile::takes) {
-            let results = on_threads(count, None, |ranks| run(file, &placement, ranks));
-            let results = results.unwrap_or_else(|error| panic!("{placement} on {count}: {error}"));
+        let of_parts = Placement::of_entries(tensor, packed.shape(), count);
+        let mut costs = Vec::new();
+        for placement in of_parts.iter().map(Some).chain([None]) {
+            let results = on_threads(count, None, |ranks| run(file, placement, ranks));
+            let results = results.unwrap_or_else(|error| panic!("{placement:?} on {count}: {error}"));
             let [(_, found)] = &results[0].0.as_ref().unwrap()[..] else { panic!("one result") };
-            assert_eq!(nonzeros(found), nonzeros(expected), "{placement} on {count}");
-            let summary = results[0].2;
+            assert_eq!(nonzeros(found), nonzeros(expected), "{placement:?} on {count}");
+            let plan = &results[0].2;
+            let summary = plan.summary(Machine::default());
             let sent: u64 = results.iter().map(|(_, sent, _)| sent).sum();
             if expected.format().is_dense() && expected.order() > 0 && problem.place(name) > 0 {
-                assert!(sent >= summary.bytes, "{placement} on {count}");
+                assert!(sent >= summary.bytes, "{plan}");
             }
-            // A grid has the same cells as where one rank has seen all entries.
-            if let (Placement::Grid { .. }, true) = (&placement, expected.format().is_dense()) {
-                let whole = problem.plan(&placement, count).unwrap().summary(Machine::default());
-                assert_eq!(summary, whole, "{placement} on {count}");
+            // Grids and cuts in two are the same as where one rank has seen all entries.
+            let is_same = matches!(plan.placement(), Placement::Grid { .. } | Placement::Bisection { .. });
+            if is_same && expected.format().is_dense() {
+                let whole = problem.plan(plan.placement(), count).unwrap().summary(Machine::default());
+                assert_eq!(summary, whole, "{plan}");
+            }
+            match placement {
+                Some(_) => costs.push(summary.cost(count)),
+                // The one that is chosen is the one that is best.
+                None => {
+                    let best = cost::Cost::best(costs.iter().copied()).unwrap();
+                    assert_eq!(plan.placement(), &of_parts[best], "{} on {count}: {costs:?}", problem.kernel.name);
+                }
             }
         }
     }
@@ -93,8 +107,7 @@ fn from_a_file(
     let last = bytes.len() - 6;
     bytes[last] ^= 1;
     std::fs::write(&path, bytes).unwrap();
-    let placement = Placement::Shares { tensor: tensor.to_owned() };
-    let error = on_threads(count, None, |ranks| run(&of_stored, &placement, ranks)).unwrap_err();
+    let error = on_threads(count, None, |ranks| run(&of_stored, None, ranks)).unwrap_err();
     assert!(error.to_string().contains("checksum"), "{error}");
 }
 
@@ -167,6 +180,94 @@ fn kernels_of_tensors() {
     check("fn ttv(X: csf, v: dense) -> Y: dense { Y(i, j) = X(i, j, k) * v(k); }", vec![x(), ("v", table(&[25]))], &[]);
     let ttm = "fn ttm(X: csf, U: dense) -> Y: [compressed, compressed, dense] { Y(i, j, r) = X(i, j, k) * U(k, r); }";
     check(ttm, vec![x(), ("U", table(&[25, 3]))], &[]);
+}
+
+/// What ranks read of a file is the whole, also behind masks, where operands are on every rank, and where there are few entries.
+#[test]
+fn parts_of_files_are_the_whole() {
+    let a = |entries| ("A", sparse(&[9, 8], entries, 7));
+    let x = || ("X", sparse(&[20, 15, 25], 300, 4));
+    let spmv = "fn spmv(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }";
+    let masked = "fn masked(M: csr, A: csr, B: csr) -> C: csr { C(i, l) = A(i, k) * B(k, l) where M(i, l); }";
+    let whole = "fn mttkrp(X: csf, B: dense, C: dense) -> A: dense { A(i, r) = X(i, j, k) * B(j, r) * C(k, r); } schedule { replicate(B); }";
+    for (text, counts, inputs) in [
+        (whole, [1, 4], vec![x(), ("B", table(&[15, 4])), ("C", table(&[25, 4]))]),
+        (spmv, [3, 7], vec![a(1), ("x", table(&[8]))]),
+        (spmv, [3, 7], vec![a(0), ("x", table(&[8]))]),
+        (masked, [3, 7], vec![("M", sparse(&[9, 7], 40, 9)), a(30), ("B", sparse(&[8, 7], 30, 2))]),
+    ] {
+        let kernel = kernel(text);
+        let options = ProgramOptions { backend: Some(Backend::Interpreter), ..ProgramOptions::default() };
+        let inputs: Vec<(String, Operand)> =
+            inputs.into_iter().map(|(name, operand)| (name.to_owned(), operand)).collect();
+        let one = Program::new(&kernel, inputs.clone(), &[], &options).unwrap().run(1).unwrap().outputs;
+        let problem = Problem::new(&kernel, inputs.clone(), &[], &options).unwrap();
+        let tensor = SharedFile::input(&kernel, None).unwrap();
+        for count in counts {
+            from_a_file(&problem, &inputs, &[], &tensor, (count, &one));
+        }
+    }
+}
+
+/// Lines of equal coordinates are one entry, however entries are shared out: the square of their sum is not the sum of their squares.
+#[test]
+fn lines_of_one_entry_stay_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.tns");
+    let line = |number: usize| format!("{} {} {}\n", number * 7 % 3 + 1, number * 5 % 2 + 1, number % 4);
+    std::fs::write(&path, (0..60).map(line).collect::<String>()).unwrap();
+    let options = ProgramOptions { backend: Some(Backend::Interpreter), ..ProgramOptions::default() };
+    let file = crate::io::TensorFile::begin(&path, &crate::io::ReadOptions::default()).unwrap();
+    let shared = SharedFile::of(&file, spc_compiler::ir::ElementType::F64).unwrap().unwrap();
+    let kernel = kernel("fn squares(A: coo order 2) -> s: f64 { s = A(i, j) * A(i, j); }");
+    let entries: Operand = file
+        .contents::<f64>()
+        .map(|contents| match contents {
+            crate::io::Contents::Entries(filled) => filled.entries.into(),
+            crate::io::Contents::Tensor(tensor) => tensor.into(),
+        })
+        .unwrap();
+    let one = Program::new(&kernel, vec![("A".to_owned(), entries)], &[], &options).unwrap().run(1).unwrap().outputs;
+    for placement in [None, Some("A"), Some("A:2x2"), Some("A:bisection")] {
+        let placement = placement.map(|placement| Placement::parse(placement, &|_| true).unwrap());
+        let run = |options: &ProgramOptions, own: &ThreadRank| {
+            let (problem, plan) =
+                Problem::of_file(&kernel, Vec::new(), &shared, placement.as_ref(), &[], options, own)?;
+            problem.run(&plan, own).and_then(|part| problem.gather(&plan, part, own))
+        };
+        let found = on_threads(4, None, |own| run(&options, own)).unwrap().swap_remove(0).unwrap();
+        assert_eq!(nonzeros(&found[0].1), nonzeros(&one[0].1), "{placement:?}");
+        let refuse = ProgramOptions { duplicates: crate::tensor::Duplicates::Refuse, ..options.clone() };
+        assert!(on_threads(4, None, |own| run(&refuse, own)).is_err(), "{placement:?}");
+    }
+}
+
+/// Where each rank needs all entries, the kernel says so.
+#[test]
+fn kernels_without_a_shared_input_have_no_parts() {
+    for text in [
+        "fn sum(A: csr, B: csr) -> C: csr { C(i, j) = A(i, j) + B(i, j); }",
+        "fn square(A: csr) -> C: csr { C(i, j) = A(i, k) * A(k, j); }",
+        "fn chain(A: csr, x: dense) -> y: dense { let t(i) = A(i, j) * x(j); y(i) = t(i) * t(i); }",
+        "fn outer(u: dense, v: dense) -> C: dense { C(i, j) = u(i) * v(j); }",
+    ] {
+        assert_eq!(SharedFile::input(&kernel(text), None), None, "{text}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.tns");
+    std::fs::write(&path, "1 1 2\n3 2 1\n").unwrap();
+    let file = crate::io::TensorFile::begin(&path, &crate::io::ReadOptions::default()).unwrap();
+    let file = SharedFile::of(&file, spc_compiler::ir::ElementType::F64).unwrap().unwrap();
+    let kernel = kernel("fn sum(A: csr, B: csr) -> C: csr { C(i, j) = A(i, j) + B(i, j); }");
+    let range = Placement::Range { index: "i".to_owned() };
+    for (placement, expected) in [(None, "`sum` has no input"), (Some(&range), "`i` needs all entries")] {
+        let inputs = || vec![("B".to_owned(), sparse(&[3, 2], 3, 1))];
+        let run = |own: &ThreadRank| {
+            Problem::of_file(&kernel, inputs(), &file, placement, &[], &ProgramOptions::default(), own).map(|_| ())
+        };
+        let error = on_threads(2, None, run).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
 }
 
 /// More ranks than parts of a file.
@@ -351,7 +452,7 @@ fn files_that_do_not_come_in_parts() {
     assert!(stored.parts(2, None).is_err());
     let (file, placement) = (SharedFile::from(stored), Placement::Shares { tensor: "A".to_owned() });
     let run = |own: &ThreadRank| {
-        let (problem, plan) = Problem::of_file(&kernel, inputs.clone(), &file, &placement, &[], &options, own)?;
+        let (problem, plan) = Problem::of_file(&kernel, inputs.clone(), &file, Some(&placement), &[], &options, own)?;
         problem.run(&plan, own).and_then(|part| problem.gather(&plan, part, own))
     };
     let found = on_threads(3, None, run).unwrap().swap_remove(0).unwrap();
@@ -380,7 +481,8 @@ fn files_without_a_fill_value() {
     for placement in ["A", "A:2x2"] {
         let placement = Placement::parse(placement, &|_| true).unwrap();
         let run = |own: &ThreadRank| {
-            let (problem, plan) = Problem::of_file(&kernel, inputs.clone(), &file, &placement, &[], &options, own)?;
+            let (problem, plan) =
+                Problem::of_file(&kernel, inputs.clone(), &file, Some(&placement), &[], &options, own)?;
             problem.run(&plan, own).and_then(|part| problem.gather(&plan, part, own))
         };
         let found = on_threads(4, None, run).unwrap().swap_remove(0).unwrap();
