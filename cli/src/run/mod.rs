@@ -160,7 +160,11 @@ impl Run {
             Of::Stream => (None, None),
             Of::Ranks => {
                 let placement = self.placement((kernel, &source))?;
-                let shared = inputs::shared(kernel, &mut given, placement.as_ref())?;
+                // Each of many parts has a plan of all: that takes more memory than the entries where a rank has many.
+                let shared = match self.deterministic && placement.is_none() {
+                    true => None,
+                    false => inputs::shared(kernel, &mut given, placement.as_ref())?,
+                };
                 (placement, shared)
             }
         };
