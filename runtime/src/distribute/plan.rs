@@ -2,7 +2,7 @@
 
 use super::communicator::Communicator;
 use super::cost::{Cost, Counts, Machine, Summary, Tally, comes_in_rows, first_cut};
-use super::message::{message, numbers, put};
+use super::message::{message, number, numbers};
 use super::placement::{Placement, ranges};
 use super::problem::Problem;
 use super::rows::Rows;
@@ -124,29 +124,25 @@ impl Plan {
         let distribution = problem.distribution(&shared)?;
         let extents = problem.extents_of(&distribution)?;
         let (listed, place) = (problem.listed(tensor), problem.place(tensor));
-        let mut message = message([listed.len() as u64]);
-        for index in 0..distribution.indices.len() {
+        let size = ranks.size();
+        let counts = ranks.gather_all(&message([listed.len() as u64]))?;
+        let counts = counts.iter().map(|count| number(count)).collect();
+        let mut rows = Vec::with_capacity(extents.len());
+        // One after the other, as what ranks say is much more than what is kept of it.
+        for (index, extent) in extents.into_iter().enumerate() {
             let modes = distribution.modes[place].iter().zip(&listed.indices);
             let own = modes.filter(|(cut, _)| **cut == Some(index)).flat_map(|(_, column)| column.iter().copied());
             let mut needed: Vec<u64> = own.collect();
             needed.sort_unstable();
             needed.dedup();
-            put([needed.len() as u64], &mut message);
-            put(needed, &mut message);
+            let said = ranks.gather_all(bytemuck::cast_slice(&needed))?;
+            let of_rank = |(rank, said): (usize, &Vec<u8>)| {
+                numbers(said).map(move |coordinate| (coordinate, rank as u32)).collect::<Vec<_>>()
+            };
+            let pairs: Vec<(u64, u32)> = said.iter().enumerate().flat_map(of_rank).collect();
+            drop(said);
+            rows.push(Rows::of(extent, pairs, size));
         }
-        let mut counts = Vec::with_capacity(ranks.size());
-        let mut pairs = vec![Vec::new(); distribution.indices.len()];
-        for (rank, message) in ranks.gather_all(&message)?.iter().enumerate() {
-            let mut numbers = numbers::<u64>(message);
-            let mut next = || numbers.next().expect("a rank says how many follow");
-            counts.push(next());
-            for pairs in &mut pairs {
-                let count = next();
-                pairs.extend((0..count).map(|_| (next(), rank as u32)));
-            }
-        }
-        let size = ranks.size();
-        let rows = pairs.into_iter().zip(extents).map(|(pairs, extent)| Rows::of(extent, pairs, size)).collect();
         let entries = Some(ByRank::alone(tensor, listed.len(), ranks.rank(), size));
         Self::counted(problem, placement.clone(), size, (distribution, rows, entries), Some(counts))
     }

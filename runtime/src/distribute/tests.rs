@@ -579,6 +579,36 @@ fn parts_give_the_same_bits() {
     assert!(differ > 0, "sums of these values do not depend on their order");
 }
 
+/// The same of parts that each read their part of a file, and choose where entries go.
+#[test]
+fn parts_of_files_give_the_same_bits() {
+    let options =
+        ProgramOptions { backend: Some(Backend::Interpreter), deterministic: true, ..ProgramOptions::default() };
+    let kernel = kernel("fn spmv(A: csc, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.tns");
+    let entries = Operand::from(generate::uniform(&[40, 30], 300, 1).unwrap());
+    let inputs = vec![("A".to_owned(), entries), ("x".to_owned(), Operand::Random { seed: 2 })];
+    let problem = Problem::new(&kernel, inputs, &[], &options).unwrap();
+    let (_, (_, packed)) = problem.inputs().find(|(_, (name, _))| name == "A").unwrap();
+    crate::io::write_tensor(&path, packed).unwrap();
+    let file = crate::io::TensorFile::begin(&path, &crate::io::ReadOptions::default()).unwrap();
+    let file = SharedFile::of(&file, packed.element()).unwrap().unwrap();
+    let part = |own: &ThreadRank| {
+        let others = vec![("x".to_owned(), Operand::Random { seed: 2 })];
+        let (problem, plan) = Problem::of_file(&kernel, others, &file, None, &[], &options, own)?;
+        problem.run(&plan, own).and_then(|part| problem.gather(&plan, part, own))
+    };
+    let on = |ranks| {
+        let results = on_threads(ranks, None, |own| in_parts(12, own, part)).unwrap().concat();
+        results.into_iter().flatten().next().unwrap().remove(0).1.values().as_bytes().to_vec()
+    };
+    let one = on(1);
+    for ranks in [2, 3, 7, 12] {
+        assert_eq!(on(ranks), one, "{ranks} ranks");
+    }
+}
+
 /// Files that ranks write together are those that one writes of the gathered result, and what is told of it is the same. Gives how many
 /// were written so.
 fn written(text: &str, inputs: Vec<(&str, Operand)>) -> usize {
