@@ -142,16 +142,19 @@ class Kernel:
         results = [_given(found[name]) for name in self.results]
         return results[0] if len(results) == 1 else tuple(results)
 
-    def _problem(self, args: tuple[Any, ...], named: dict[str, Any], distribute: str | None = None, keeps: bool = False) -> _native.Problem:
+    def _problem(self, args: tuple[Any, ...], named: dict[str, Any], distribute: str | None = None, keeps: bool = False,
+                 in_parts: bool = True) -> _native.Problem:
         ordered = zip(self.inputs, self._ordered(args, named))
-        given = [self._read(name, value, distribute) if _ranks.is_path(value) else value for name, value in ordered]
+        of_file = (lambda name, path: self._read(name, path, distribute)) if in_parts else (lambda _, path: read(path))
+        given = [of_file(name, value) if _ranks.is_path(value) else value for name, value in ordered]
         inputs, _ = self._inputs(given)
         formats = [] if self._is_whole else self._formats_for(inputs)
         return _native.Problem(self._text, formats, self._dimensions, self._backend, self._deterministic, self.inputs, inputs, keeps)
 
     def _read(self, name: str, path: Any, distribute: str | None) -> Tensor | _native.SharedFile:
         """An input that is in a file: of one that is shared out so that ranks can read parts of it, nothing is read yet."""
-        if distribute is not None and _native._takes_parts(distribute, name):
+        formats = [] if self._is_whole else list(self._formats.items())
+        if _native._takes_parts(self._text, formats, self._deterministic, distribute, name):
             stated = self._declared[name][0] if self._is_whole or _split(self._formats.get(name, "dense"))[0] else None
             shared = _native._shared_file(os.fspath(path), stated)
             # A text has no format of its own.
@@ -164,10 +167,11 @@ class Kernel:
         comes first. It is made of coordinates alone: nothing runs.
 
         Each is a dictionary of ``distribute``, as a call takes it, ``bytes`` that all ranks send, ``most_bytes_of_a_rank`` that one sends
-        or takes, ``messages``, ``imbalance`` (the entries of the rank that has most, over the mean), ``modelled_seconds``, and
-        ``bytes_on_every_rank``, of operands that are not sent.
+        or takes, ``messages``, ``imbalance`` (the entries of the rank that has most, over the mean), ``modelled_seconds``,
+        ``estimated_result_bytes`` of entries of sparse results, which are not among ``bytes``, and ``bytes_on_every_rank``, of operands
+        that are not sent.
         """
-        return self._problem(args, named).plans(operator.index(ranks))
+        return self._problem(args, named, in_parts=False).plans(operator.index(ranks))
 
     def _ordered(self, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
         found = dict(zip(self.inputs, args))

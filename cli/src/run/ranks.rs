@@ -298,20 +298,26 @@ pub(crate) fn table(plans: &[Plan]) -> String {
         machine.latency * 1e6
     );
     let bytes = |bytes: u64| output::bytes(usize::try_from(bytes).unwrap_or(usize::MAX));
-    let rows = plans.iter().map(|plan| {
+    // Only sparse results have some.
+    let has_entries = plans.iter().any(|plan| plan.summary(machine).entries > 0);
+    let row = |plan: &Plan| {
         let sum = plan.summary(machine);
-        [
-            plan.placement().to_string(),
-            bytes(sum.bytes),
+        let mut row = vec![plan.placement().to_string(), bytes(sum.bytes)];
+        row.extend(has_entries.then(|| bytes(sum.entries)));
+        row.extend([
             bytes(sum.most_bytes),
             sum.messages.to_string(),
             format!("{:.2}", sum.imbalance),
             format!("{:.3} ms", sum.time * 1e3),
             bytes(sum.replicated),
-        ]
-    });
-    let head = ["distribute", "sent", "most of a rank", "messages", "imbalance", "time", "on every rank"];
-    let rows: Vec<Vec<String>> = std::iter::once(head.map(str::to_owned)).chain(rows).map(Vec::from).collect();
+        ]);
+        row
+    };
+    let mut head = vec!["distribute", "sent"];
+    head.extend(has_entries.then_some("of results, about"));
+    head.extend(["most of a rank", "messages", "imbalance", "time", "on every rank"]);
+    let head = head.into_iter().map(str::to_owned).collect();
+    let rows: Vec<Vec<String>> = std::iter::once(head).chain(plans.iter().map(row)).collect();
     text.push_str(&output::table(&rows, 2));
     if let Some(best) = plans.first() {
         let names: Vec<String> = best.renumbered().iter().map(|index| format!("`{}`", index.name)).collect();
@@ -335,6 +341,7 @@ pub(crate) fn of_plan(plan: &Plan) -> Value {
         "distribute": plan.placement().to_string(),
         "ranks": plan.ranks(),
         "bytes": sum.bytes,
+        "estimated_result_bytes": sum.entries,
         "most_bytes_of_a_rank": sum.most_bytes,
         "messages": sum.messages,
         "imbalance": sum.imbalance,

@@ -90,20 +90,35 @@ fn shares(
     let shares = match (source, asked) {
         (Source::Whole(problem), Some(placement)) => Shares::of(problem.plan(&placement, pieces)?, problem),
         (Source::Whole(problem), None) => Shares::of(problem.plans(pieces, Machine::default())?.remove(0), problem),
-        (Source::Parts(of), Some(placement)) => Shares::Parts(of, placement),
-        (Source::Parts(_), None) => return Err(Failure::Placement(UNPLACED.to_owned())),
+        (Source::Parts(of), placement) => Shares::Parts(of, placement),
     };
     Ok((shares, pieces))
 }
 
-/// Of a file in parts no rank knows the entries that a placement is chosen by.
-const UNPLACED: &str = "ranks read their parts of a file where they are told how to share it out: say distribute=";
+/// Of a file in parts no rank knows the entries that placements are counted by.
+const IN_PARTS: &str = "placements are counted by all entries, and a file is in parts: read it first";
 
-/// Whether ranks read their parts of a file that is an input of this name, where the work is shared out so.
+/// Whether ranks read their parts of a file that is an input of this name, where the work is shared out so. Without a placement the kernel tells.
 #[pyfunction]
-pub(crate) fn _takes_parts(distribute: &str, name: &str) -> bool {
-    Placement::parse(distribute, &|input| input == name)
-        .is_ok_and(|placement| distribute::SharedFile::takes(&placement))
+pub(crate) fn _takes_parts(
+    text: &str,
+    formats: Vec<(String, String)>,
+    deterministic: bool,
+    distribute: Option<&str>,
+    name: &str,
+) -> bool {
+    if let Some(distribute) = distribute {
+        let placement = Placement::parse(distribute, &|input| input == name);
+        return placement.is_ok_and(|placement| placement.tensor() == Some(name));
+    }
+    let builder = execute::Kernel::builder(text);
+    let builder = formats.into_iter().fold(builder, |builder, (tensor, format)| builder.format(tensor, format));
+    // What is wrong with it is told where it is made.
+    let Ok(kernel) = builder.checked() else { return false };
+    let asked = Placement::asked(&kernel).ok().flatten();
+    // Parts of so many are small, and each rank reads all sooner.
+    let is_cut = asked.is_some() || !deterministic;
+    is_cut && distribute::SharedFile::input(&kernel, asked.as_ref()).as_deref() == Some(name)
 }
 
 #[pymethods]
@@ -190,7 +205,7 @@ impl Problem {
         if ranks == 0 {
             return Err(PyValueError::new_err("there is at least one rank"));
         }
-        let Source::Whole(problem) = self.source.clone() else { return Err(PyValueError::new_err(UNPLACED)) };
+        let Source::Whole(problem) = self.source.clone() else { return Err(PyValueError::new_err(IN_PARTS)) };
         let plans = threads::run_long(py, move || problem.plans(ranks, Machine::default()))?;
         let plans = plans.map_err(|error| Failure::Kernel(error).exception(&self.text))?;
         plans.iter().map(|plan| Placed::of(plan).told(py)).collect()
@@ -218,7 +233,7 @@ impl Problem {
 enum Shares {
     Whole(Arc<distribute::Problem>, Box<Plan>),
     /// Each rank finds out from its part of a file.
-    Parts(Arc<OfFile>, Placement),
+    Parts(Arc<OfFile>, Option<Placement>),
 }
 
 impl Shares {
@@ -267,8 +282,9 @@ impl Planned {
             Shares::Whole(problem, plan) => (&**problem, &**plan),
             Shares::Parts(of, placement) => {
                 let OfFile { kernel, inputs, file, dimensions, options, .. } = &**of;
+                let inputs = inputs.clone();
                 of_parts =
-                    distribute::Problem::of_file(kernel, inputs.clone(), file, placement, dimensions, options, own)?;
+                    distribute::Problem::of_file(kernel, inputs, file, placement.as_ref(), dimensions, options, own)?;
                 (&of_parts.0, &of_parts.1)
             }
         };
@@ -310,6 +326,7 @@ impl Placed {
         told.set_item("messages", sum.messages)?;
         told.set_item("imbalance", sum.imbalance)?;
         told.set_item("modelled_seconds", sum.time)?;
+        told.set_item("estimated_result_bytes", sum.entries)?;
         told.set_item("bytes_on_every_rank", sum.replicated)?;
         Ok(told)
     }

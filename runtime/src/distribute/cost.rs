@@ -9,12 +9,12 @@ use super::message::{message, numbers};
 use super::placement::Placement;
 use super::problem::Problem;
 use super::redistribute::OwnEntries;
-use spc_compiler::notation::Role;
+use spc_compiler::notation::{Access, IndexVariable, Role};
 use spc_compiler::schedule::{Distribution, Shared};
 use std::collections::BTreeSet;
 
-/// What one rank has to do in a run, as it follows from the plan. Entries of sparse results are known only when they are computed, and are
-/// not among it.
+/// What one rank has to do in a run, as it follows from the plan; but for entries of sparse results, which are known only when they are
+/// computed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Stored entries of the shared tensor.
@@ -29,6 +29,10 @@ pub struct Counts {
     pub results_taken: u64,
     /// Messages that it sends.
     pub messages: u64,
+    /// About as many bytes of entries of sparse results as it sends to their owners.
+    pub entries_sent: u64,
+    /// About as many as it takes from others.
+    pub entries_taken: u64,
 }
 
 /// What a plan costs, by a simple model.
@@ -52,9 +56,11 @@ impl Default for Machine {
 /// What all ranks together have to do.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Summary {
-    /// Bytes that are sent in one run, all ranks together.
+    /// Bytes that are sent in one run, all ranks together, without entries of sparse results.
     pub bytes: u64,
-    /// The most that one rank sends or takes.
+    /// About as many bytes of entries of sparse results, all ranks together.
+    pub entries: u64,
+    /// The most that one rank sends or takes, of both.
     pub most_bytes: u64,
     /// Messages, all ranks together.
     pub messages: u64,
@@ -70,7 +76,11 @@ impl Summary {
     /// Of what each rank has to do, and the bytes of operands that every rank has.
     pub(super) fn of(counts: &[Counts], replicated: u64, machine: Machine) -> Self {
         let bytes = counts.iter().map(|counts| counts.sent + counts.results_sent).sum();
-        let of_rank = |counts: &Counts| (counts.sent + counts.results_sent).max(counts.taken + counts.results_taken);
+        let of_results = counts.iter().map(|counts| counts.entries_sent).sum();
+        let of_rank = |counts: &Counts| {
+            let sent = counts.sent + counts.results_sent + counts.entries_sent;
+            sent.max(counts.taken + counts.results_taken + counts.entries_taken)
+        };
         let most_bytes = counts.iter().map(of_rank).max().unwrap_or(0);
         let messages: u64 = counts.iter().map(|counts| counts.messages).sum();
         let most_messages = counts.iter().map(|counts| counts.messages).max().unwrap_or(0);
@@ -79,6 +89,7 @@ impl Summary {
         let mean = entries as f64 / counts.len() as f64;
         Self {
             bytes,
+            entries: of_results,
             most_bytes,
             messages,
             imbalance: if entries == 0 { 1.0 } else { most as f64 / mean },
@@ -92,7 +103,8 @@ impl Summary {
 
     pub(super) fn cost(&self, ranks: usize) -> Cost {
         let everywhere = self.replicated.saturating_mul(ranks as u64 - 1);
-        Cost { time: self.time, bytes: self.bytes.saturating_add(everywhere), imbalance: self.imbalance }
+        let bytes = self.bytes.saturating_add(self.entries).saturating_add(everywhere);
+        Cost { time: self.time, bytes, imbalance: self.imbalance }
     }
 }
 
@@ -133,6 +145,17 @@ pub(super) struct Carried {
     pub(super) entries: Vec<(u64, u64)>,
     /// The bytes of dense results: those others send them to the owner.
     pub(super) results: u64,
+    /// The same of entries of a sparse result.
+    pub(super) made: Option<Made>,
+}
+
+/// About how many bytes of entries of a sparse result there are.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Made {
+    /// Of an entry of the tensor that is shared out.
+    by_entry: f64,
+    /// At most, of a coordinate of the result.
+    most: f64,
 }
 
 impl Carried {
@@ -198,13 +221,49 @@ impl Problem {
         }
         let results = self.kernel.tensors.iter().enumerate().filter(|(_, tensor)| tensor.role == Role::Output);
         for (place, tensor) in results {
-            let cut = first_cut(distribution, place).filter(|_| comes_in_rows(distribution, self, place));
-            if let Some((mode, index)) = cut {
-                let bytes = row_bytes(self.shape(&tensor.name), (mode, tensor.element.bytes()));
-                all.of_indices[index].results += bytes as u64;
+            let Some((mode, index)) = first_cut(distribution, place) else { continue };
+            let carried = &mut all.of_indices[index];
+            let shape = self.shape(&tensor.name);
+            match &distribution.shared {
+                _ if comes_in_rows(distribution, self, place) => {
+                    carried.results += row_bytes(shape, (mode, tensor.element.bytes())) as u64;
+                }
+                Shared::Entries(shared) => {
+                    let bytes = Listed::empty(shape.to_vec(), tensor.element).entry_bytes() as f64;
+                    let others = shape.iter().enumerate().filter(|(other, _)| *other != mode);
+                    let most = others.map(|(_, &extent)| extent as f64).product::<f64>();
+                    carried.made = Some(Made { by_entry: bytes * self.made_by_entry(shared), most: bytes * most });
+                }
+                Shared::Range(_) => {}
             }
         }
         all
+    }
+
+    /// About how many entries of the result an entry of the tensor that is shared out makes: as many as indices that it has not have coordinates,
+    /// or as many as a sparse operand has, where its entries are spread evenly.
+    fn made_by_entry(&self, shared: &str) -> f64 {
+        let statement = &self.kernel.statements[0];
+        let target = &statement.target;
+        let sparse = |access: &&Access| self.listed_of(&self.kernel.tensor(access.tensor).name).is_some();
+        let accesses: Vec<&Access> = statement.value.accesses().into_iter().filter(sparse).collect();
+        let is_shared = |access: &&&Access| self.kernel.tensor(access.tensor).name == *shared;
+        let of_index = |(&index, &extent): (&IndexVariable, &usize)| {
+            let has = |access: &&&Access| access.indices.iter().any(|&other| self.is_alike(other, index));
+            if accesses.iter().filter(is_shared).any(|access| has(&access)) {
+                return 1.0;
+            }
+            let spread = |access: &&Access| {
+                let name = &self.kernel.tensor(access.tensor).name;
+                let modes = access.indices.iter().zip(self.shape(name));
+                let others = modes.filter(|(other, _)| !self.is_alike(**other, index));
+                let entries = self.listed_of(name).map_or(0, Listed::len) as f64;
+                entries / others.map(|(_, &extent)| extent as f64).product::<f64>().max(1.0)
+            };
+            accesses.iter().filter(has).map(spread).fold(extent as f64, f64::min)
+        };
+        let shape = self.shape(&self.kernel.tensor(target.tensor).name);
+        target.indices.iter().zip(shape).map(of_index).product()
     }
 }
 
@@ -213,16 +272,26 @@ pub(super) struct Tally {
     pub(super) counts: Vec<Counts>,
     /// To whom each sends rows of operands, and of results.
     talks: [Vec<BTreeSet<u32>>; 2],
+    /// The rows of a sparse result of which each has entries; of these those that it sends, and those that it takes from others.
+    rows: Vec<[u64; 3]>,
 }
 
 impl Tally {
     pub(super) fn new(ranks: usize) -> Self {
         let talks = vec![BTreeSet::new(); ranks];
-        Self { counts: vec![Counts::default(); ranks], talks: [talks.clone(), talks] }
+        Self { counts: vec![Counts::default(); ranks], talks: [talks.clone(), talks], rows: vec![[0; 3]; ranks] }
     }
 
     /// Adds what is sent of a coordinate, which some ranks need and one of them owns.
     pub(super) fn add(&mut self, (coordinate, users, owner): (u64, &[u32], u32), carried: &Carried) {
+        if carried.made.is_some() {
+            for &user in users {
+                let is_sent = u64::from(user != owner);
+                self.rows[user as usize][0] += 1;
+                self.rows[user as usize][1] += is_sent;
+                self.rows[owner as usize][2] += is_sent;
+            }
+        }
         if users.len() < 2 {
             return;
         }
@@ -243,22 +312,24 @@ impl Tally {
     }
 
     /// Of all that was added here.
-    pub(super) fn counts(self) -> Vec<Counts> {
-        let Self { mut counts, talks: [talks, of_results] } = self;
+    pub(super) fn counts(self, carried: &AllCarried) -> Vec<Counts> {
+        let Self { mut counts, talks: [talks, of_results], rows } = self;
         for (counts, (talks, of_results)) in counts.iter_mut().zip(talks.iter().zip(&of_results)) {
             counts.messages = (talks.len() + of_results.len()) as u64;
         }
+        estimate(&mut counts, &rows, carried.of_indices.iter().find_map(|carried| carried.made));
         counts
     }
 
     /// Of all that was added on any rank. All ranks call it, and have the same.
-    fn counts_of_all(self, ranks: &dyn Communicator) -> Result<Vec<Counts>, CommunicationError> {
-        let Self { counts, talks: [talks, of_results] } = self;
+    fn counts_of_all(self, made: Option<Made>, ranks: &dyn Communicator) -> Result<Vec<Counts>, CommunicationError> {
+        let Self { counts, talks: [talks, of_results], rows } = self;
         // Each adds up what it has to do itself.
-        let said = counts.iter().zip(talks.iter().zip(&of_results)).map(|(counts, (talks, of_results))| {
+        let said = counts.iter().zip(&rows).zip(talks.iter().zip(&of_results));
+        let said = said.map(|((counts, rows), (talks, of_results))| {
             let lists = [talks, of_results].map(|list| list.iter().map(|&rank| u64::from(rank)));
             let [talks, of_results] = lists;
-            message(numbers_of(counts).into_iter().chain([talks.len() as u64]).chain(talks).chain(of_results))
+            message(numbers_of(counts, rows).into_iter().chain([talks.len() as u64]).chain(talks).chain(of_results))
         });
         let mut own = [0; NUMBERS];
         let mut lists = [BTreeSet::new(), BTreeSet::new()];
@@ -270,24 +341,41 @@ impl Tally {
             lists[1].extend(numbers);
         }
         // What is sent to whom is known once all homes have said it.
-        own[NUMBERS - 1] = lists.iter().map(|list| list.len() as u64).sum();
-        Ok(ranks.gather_all(&message(own))?.iter().map(|message| counts_of(message)).collect())
+        own[MESSAGES] = lists.iter().map(|list| list.len() as u64).sum();
+        let all = ranks.gather_all(&message(own))?;
+        let (mut counts, rows): (Vec<Counts>, Vec<[u64; 3]>) = all.iter().map(|message| counts_of(message)).unzip();
+        estimate(&mut counts, &rows, made);
+        Ok(counts)
     }
 }
 
-/// How many numbers say what a rank has to do.
-const NUMBERS: usize = 6;
-
-fn numbers_of(counts: &Counts) -> [u64; NUMBERS] {
-    let &Counts { entries, sent, taken, results_sent, results_taken, messages } = counts;
-    [entries, sent, taken, results_sent, results_taken, messages]
+/// Adds about what is sent of entries of a sparse result: all rows of a rank have as many, and those that it takes as many as any.
+fn estimate(counts: &mut [Counts], rows: &[[u64; 3]], made: Option<Made>) {
+    let Some(Made { by_entry, most }) = made else { return };
+    let of_row = |entries: u64, rows: u64| (entries as f64 / rows.max(1) as f64 * by_entry).min(most);
+    let entries = counts.iter().map(|counts| counts.entries).sum();
+    let of_any = of_row(entries, rows.iter().map(|[has, ..]| has).sum());
+    for (counts, [has, sent, taken]) in counts.iter_mut().zip(rows) {
+        counts.entries_sent = (*sent as f64 * of_row(counts.entries, *has)) as u64;
+        counts.entries_taken = (*taken as f64 * of_any) as u64;
+    }
 }
 
-fn counts_of(message: &[u8]) -> Counts {
+/// How many numbers say what a rank has to do, and which of them its messages are.
+const NUMBERS: usize = 9;
+const MESSAGES: usize = 5;
+
+fn numbers_of(counts: &Counts, &[has, to, from]: &[u64; 3]) -> [u64; NUMBERS] {
+    let &Counts { entries, sent, taken, results_sent, results_taken, messages, .. } = counts;
+    [entries, sent, taken, results_sent, results_taken, messages, has, to, from]
+}
+
+fn counts_of(message: &[u8]) -> (Counts, [u64; 3]) {
     let mut numbers = numbers::<u64>(message);
-    let [entries, sent, taken, results_sent, results_taken, messages] =
-        std::array::from_fn(|_| numbers.next().unwrap_or(0));
-    Counts { entries, sent, taken, results_sent, results_taken, messages }
+    let [entries, sent, taken, results_sent, results_taken, messages, rows @ ..] =
+        std::array::from_fn::<u64, NUMBERS, _>(|_| numbers.next().unwrap_or(0));
+    let counts = Counts { entries, sent, taken, results_sent, results_taken, messages, ..Counts::default() };
+    (counts, rows)
 }
 
 /// An index that ranks number anew, where each has some entries of the tensor that is shared out.
@@ -316,7 +404,7 @@ pub(super) fn counts_of_parts(
         let known = homes::told(*extent, &pairs, ranks)?;
         known.groups().for_each(|group| tally.add(group, carried));
     }
-    tally.counts_of_all(ranks)
+    tally.counts_of_all(indices.iter().find_map(|index| index.carried.made), ranks)
 }
 
 /// The placement that costs least, and the rank of each of this rank's entries in it. All ranks call it.

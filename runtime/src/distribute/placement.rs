@@ -71,6 +71,16 @@ impl Placement {
         Ok(placed(kernel)?.map(placement))
     }
 
+    /// The tensor whose entries are shared out, if any are.
+    pub fn tensor(&self) -> Option<&str> {
+        match self {
+            Placement::Shares { tensor } | Placement::Grid { tensor, .. } | Placement::Bisection { tensor } => {
+                Some(tensor)
+            }
+            Placement::Range { .. } => None,
+        }
+    }
+
     /// As many cells as a grid has.
     pub fn cells(&self) -> Option<usize> {
         match self {

@@ -244,7 +244,7 @@ impl Plan {
             rows.groups().for_each(|group| tally.add(group, carried));
         }
         self.replicated = carried.replicated;
-        self.counts = tally.counts();
+        self.counts = tally.counts(&carried);
     }
 }
 

@@ -66,17 +66,13 @@ impl Problem {
 
     /// The extent of an index of a result: that of the modes of inputs that it stands for, or one that is stated.
     fn extent(&self, index: IndexVariable) -> Result<usize, DistributeError> {
-        let variables = &self.kernel.variables;
-        let own = &variables[index.0];
-        let is_alike = |other: &IndexVariable| {
-            *other == index || own.written.is_some() && variables[other.0].written == own.written
-        };
+        let own = &self.kernel.variables[index.0];
         let accesses = self.kernel.statements.iter().flat_map(|statement| {
             let masks = statement.mask.iter();
             masks.chain(statement.value.accesses()).collect::<Vec<_>>()
         });
         let of_inputs = accesses.into_iter().find_map(|access| {
-            let mode = access.indices.iter().position(is_alike)?;
+            let mode = access.indices.iter().position(|&other| self.is_alike(other, index))?;
             self.shapes.get(&self.kernel.tensor(access.tensor).name).map(|shape| shape[mode])
         });
         let stated = || self.dimensions.iter().find(|(name, _)| *name == own.name).map(|(_, extent)| *extent);
@@ -85,6 +81,12 @@ impl Problem {
             what: format!("the extent of `{}` is known only when the kernel runs", own.name),
             help: "let each index of the result be one of an input's, or state its extent".to_owned(),
         })
+    }
+
+    /// Whether two indices are one, as they are written.
+    pub(super) fn is_alike(&self, one: IndexVariable, other: IndexVariable) -> bool {
+        let written = |index: IndexVariable| self.kernel.variables[index.0].written.as_ref();
+        one == other || written(one).is_some() && written(one) == written(other)
     }
 
     /// Whether this is the name of an input.
@@ -119,6 +121,11 @@ impl Problem {
 
     pub(super) fn listed(&self, name: &str) -> &Listed {
         &self.listed[name]
+    }
+
+    /// The entries of an input, if it is one that is not dense.
+    pub(super) fn listed_of(&self, name: &str) -> Option<&Listed> {
+        self.listed.get(name)
     }
 
     pub(super) fn shape(&self, name: &str) -> &[usize] {

@@ -109,10 +109,7 @@ impl SharedFile {
     /// entries are best shared out. None where each needs all entries.
     pub fn input(kernel: &Kernel, placement: Option<&Placement>) -> Option<String> {
         match placement {
-            Some(Placement::Shares { tensor } | Placement::Grid { tensor, .. } | Placement::Bisection { tensor }) => {
-                Some(tensor.clone())
-            }
-            Some(Placement::Range { .. }) => None,
+            Some(placement) => placement.tensor().map(str::to_owned),
             None => shared_input(kernel),
         }
     }

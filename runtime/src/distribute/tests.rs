@@ -284,6 +284,52 @@ fn ranks_without_entries() {
     from_a_file(&problem, &inputs, &[], "X", (64, &whole));
 }
 
+/// What is said of entries of sparse results before a run is about what is sent in one, and a placement that sends none is taken.
+#[test]
+fn entries_of_results_are_estimated() {
+    let x = || sparse(&[60, 50, 40], 3000, 3);
+    let (a, b) = (sparse(&[80, 60], 900, 7), sparse(&[60, 70], 800, 8));
+    let ttv = "fn ttv(X: csf, v: dense) -> Y: csr { Y(i, k) = X(i, j, k) * v(j); }";
+    let ttm = "fn ttm(X: csf, U: dense) -> Y: [compressed, compressed, dense] { Y(i, k, r) = X(i, j, k) * U(j, r); }";
+    let spgemm = "fn spgemm(A: csr, B: csr) -> C: csr { C(i, l) = A(i, k) * B(k, l); }";
+    let kernels = [
+        (ttv, "X", vec![("X", x()), ("v", table(&[50]))]),
+        (ttm, "X", vec![("X", x()), ("U", table(&[50, 6]))]),
+        (spgemm, "A", vec![("A", a), ("B", b)]),
+    ];
+    for (text, shared, inputs) in kernels {
+        let inputs = inputs.into_iter().map(|(name, operand)| (name.to_owned(), operand)).collect();
+        let options = ProgramOptions { backend: Some(Backend::Interpreter), ..ProgramOptions::default() };
+        let problem = Problem::new(&kernel(text), inputs, &[], &options).unwrap();
+        for ranks in [2, 4, 7] {
+            for placement in Placement::of_entries(shared, problem.shape(shared), ranks) {
+                let plan = problem.plan(&placement, ranks).unwrap();
+                let run = |own: &ThreadRank| {
+                    let mut prepared = problem.prepare(&plan, own)?;
+                    let before = own.traffic();
+                    prepared.run()?;
+                    Ok::<_, DistributeError>(own.traffic().since(before).bytes)
+                };
+                let sent: u64 = on_threads(ranks, None, run).unwrap().iter().sum();
+                let dense: u64 = problem
+                    .inputs()
+                    .map(|(place, (name, _))| {
+                        let is_sent = plan.is_sent(place, name) && problem.kernel.tensors[place].format.is_dense();
+                        if is_sent { plan.summary(Machine::default()).bytes } else { 0 }
+                    })
+                    .sum();
+                let (sent, estimated) = (sent - dense, plan.summary(Machine::default()).entries);
+                assert_eq!(sent == 0, estimated == 0, "{plan}: {sent} and {estimated}");
+                // A single row may have few entries or many.
+                let is_about = |one: u64, other: u64| one <= 2 * other + 1000;
+                assert!(is_about(sent, estimated) && is_about(estimated, sent), "{plan}: {sent} and {estimated}");
+            }
+        }
+        let best = problem.plans(4, Machine::default()).unwrap().remove(0);
+        assert_eq!(best.summary(Machine::default()).entries, 0, "{best}");
+    }
+}
+
 #[test]
 fn other_reductions_and_sums() {
     let a = || ("A", sparse(&[40, 30], 150, 5));
