@@ -21,7 +21,9 @@ use super::{AnyTensor, Element, Index, IndexArray, InvalidTensor, LevelArrays};
 use filled::{Vacant, is_vacant};
 use rayon::prelude::*;
 use spc_compiler::format::{IndexWidth, LevelFormat, Role};
+use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 /// How many positions a task checks.
 const GRAIN: usize = 1 << 16;
@@ -127,7 +129,8 @@ impl Check<'_> {
                     self.positions(positions, coordinates.len())?;
                     let parent = |child: usize| positions.partition_point(|begin| begin.to_usize() <= child) - 1;
                     let end = |parent: usize| positions[parent + 1].to_usize();
-                    with_indices!(coordinates, |coordinates| self.coordinates(coordinates, groups, &parent, &end))?
+                    let families = Families { parent: &parent, end: &end };
+                    with_indices!(coordinates, |coordinates| self.coordinates(coordinates, groups, Some(families)))?
                 });
                 let has_children = |&parent: &usize| positions.get(parent) < positions.get(parent + 1);
                 let parents = if vacant.is_some() { 0..self.parents } else { 0..0 };
@@ -142,9 +145,8 @@ impl Check<'_> {
                 if let Some(vacant) = vacant {
                     return self.singleton_with_vacancies(coordinates, groups, vacant);
                 }
-                let (count, groups) = with_indices!(coordinates, |coordinates| {
-                    self.coordinates(coordinates, groups, &|child| child, &|parent| parent + 1)
-                })?;
+                let (count, groups) =
+                    with_indices!(coordinates, |coordinates| self.coordinates(coordinates, groups, None))?;
                 Ok((count, groups, None))
             }
             _ => self.filled(storage, &groups, &vacant),
@@ -214,21 +216,32 @@ impl Check<'_> {
         self.length(Role::Coordinates, positions[self.parents].to_usize(), children)
     }
 
-    /// Checks coordinates whose parents and parents' ends are given by functions.
+    /// Checks coordinates whose parents and parents' ends are given by functions, or of which each parent has one.
     fn coordinates<C: Index>(
         &self,
         coordinates: &[C],
         groups: Groups,
-        parent: &(dyn Fn(usize) -> usize + Sync),
-        end: &(dyn Fn(usize) -> usize + Sync),
+        families: Option<Families<'_>>,
     ) -> Result<(usize, Groups), InvalidTensor> {
         let count = coordinates.len();
-        let siblings = Siblings { coordinates, groups: &groups, parent, end };
+        let siblings = Siblings { coordinates, groups: &groups, families };
         let ranges = tasks::ranges(count, GRAIN);
-        let results = tasks::map(&ranges, &|range| self.range(&siblings, range));
-        let mut begins = Vec::new();
-        for result in results {
-            begins.extend(result?);
+        let mut begins = vec![false; if self.format.unique() { 0 } else { count }];
+        let mut rest = &mut begins[..];
+        let own = |range: &Range<usize>| rest.split_off_mut(..range.len().min(rest.len())).unwrap_or_default();
+        let parts: Vec<&mut [bool]> = ranges.iter().map(own).collect();
+        let wrong = Mutex::new(None);
+        tasks::each(parts, &|task, begins: &mut [bool]| {
+            if let Err(error) = self.range(&siblings, ranges[task].clone(), begins) {
+                let mut wrong = wrong.lock().unwrap_or_else(PoisonError::into_inner);
+                // The first thing that is wrong is told.
+                if wrong.as_ref().is_none_or(|(other, _)| task < *other) {
+                    *wrong = Some((task, error));
+                }
+            }
+        });
+        if let Some((_, error)) = wrong.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            return Err(error);
         }
         if !self.format.ordered() && self.format.unique() {
             self.distinct(&siblings)?;
@@ -238,30 +251,45 @@ impl Check<'_> {
 
     /// Checks a range of coordinates against their extent and each against the one before it. Says which begin a group, where
     /// they may be equal.
-    fn range<C: Index>(&self, siblings: &Siblings<'_, C>, range: Range<usize>) -> Result<Vec<bool>, InvalidTensor> {
+    fn range<C: Index>(
+        &self,
+        siblings: &Siblings<'_, C>,
+        range: Range<usize>,
+        begins: &mut [bool],
+    ) -> Result<(), InvalidTensor> {
+        if self.is_right(siblings, range.clone(), begins) {
+            return Ok(());
+        }
         let (level, extent) = (self.level, self.layout.extents[self.level]);
-        // Asked once: a level's parameters are looked up by name.
         let (ordered, unique) = (self.format.ordered(), self.format.unique());
-        let (first, count) = (range.start, if unique { 0 } else { range.len() });
-        let mut begins = vec![true; count];
         siblings.walk(range, |position, previous, coordinate| {
             if coordinate.to_usize() >= extent {
                 let (coordinate, mode) = (coordinate.to_usize(), self.layout.modes[level]);
                 return Err(InvalidTensor::Beyond { level, mode, position, coordinate, extent });
             }
-            let Some(previous) = previous else { return Ok(()) };
-            if ordered && previous > coordinate {
-                return Err(InvalidTensor::Unordered { level, position });
+            match previous {
+                Some(previous) if ordered && previous > coordinate => Err(InvalidTensor::Unordered { level, position }),
+                Some(previous) if unique && previous == coordinate => Err(InvalidTensor::Repeated { level, position }),
+                _ => Ok(()),
             }
-            if previous == coordinate {
-                match begins.get_mut(position - first) {
-                    Some(begins) => *begins = false,
-                    None => return Err(InvalidTensor::Repeated { level, position }),
-                }
-            }
-            Ok(())
-        })?;
-        Ok(begins)
+        })
+    }
+
+    /// Whether nothing is wrong with a range of coordinates, without a branch for each: what is wrong is found by a slower look.
+    fn is_right<C: Index>(&self, siblings: &Siblings<'_, C>, range: Range<usize>, begins: &mut [bool]) -> bool {
+        let extent = self.layout.extents[self.level];
+        // Asked once: a level's parameters are looked up by name.
+        let (ordered, unique) = (self.format.ordered(), self.format.unique());
+        let here = &siblings.coordinates[range.clone()];
+        let is_wrong = here.iter().fold(false, |is_wrong, coordinate| is_wrong | (coordinate.to_usize() >= extent));
+        let firsts = siblings.firsts(range.clone());
+        // Before the very first there is none.
+        let begin = range.start.max(1);
+        let skipped = begin - range.start;
+        begins.iter_mut().take(skipped).for_each(|begins| *begins = true);
+        let pairs = siblings.coordinates[begin - 1..range.end - 1].iter().zip(&here[skipped..]);
+        let begins = begins.get_mut(skipped..).unwrap_or_default();
+        !(is_wrong | compared(pairs, &firsts[skipped..], begins, ordered, unique))
     }
 
     /// Checks that unordered coordinates are unique in each group.
@@ -284,17 +312,79 @@ impl Check<'_> {
     }
 }
 
-/// The coordinates of a level with what tells which of them are under one group of parents.
-struct Siblings<'a, C> {
-    coordinates: &'a [C],
-    groups: &'a Groups,
+/// Whether something is wrong between coordinates and those before them, where that is not the first of its siblings. Where they may be equal, says
+/// which begin a group.
+fn compared<'a, C: Index>(
+    pairs: impl Iterator<Item = (&'a C, &'a C)>,
+    firsts: &[bool],
+    begins: &mut [bool],
+    ordered: bool,
+    unique: bool,
+) -> bool {
+    let mut is_wrong = false;
+    let pairs = pairs.zip(firsts);
+    if unique {
+        for ((before, coordinate), is_first) in pairs {
+            is_wrong |= !is_first & ((ordered & (before > coordinate)) | (before == coordinate));
+        }
+    } else {
+        for (((before, coordinate), is_first), begins) in pairs.zip(begins) {
+            is_wrong |= !is_first & ordered & (before > coordinate);
+            *begins = is_first | (before != coordinate);
+        }
+    }
+    is_wrong
+}
+
+/// Which children parents have.
+#[derive(Clone, Copy)]
+struct Families<'a> {
     /// The parent of a child.
     parent: &'a (dyn Fn(usize) -> usize + Sync),
     /// One past the last child of a parent.
     end: &'a (dyn Fn(usize) -> usize + Sync),
 }
 
+/// The coordinates of a level with what tells which of them are under one group of parents.
+struct Siblings<'a, C> {
+    coordinates: &'a [C],
+    groups: &'a Groups,
+    /// None where each parent has one child.
+    families: Option<Families<'a>>,
+}
+
 impl<C: Index> Siblings<'_, C> {
+    /// Which of a range of positions are the first under a group of parents.
+    fn firsts(&self, range: Range<usize>) -> Cow<'_, [bool]> {
+        let Some(Families { parent, end }) = self.families else {
+            return match self.groups {
+                Some(begins) => Cow::Borrowed(&begins[range]),
+                None => Cow::Owned(vec![true; range.len()]),
+            };
+        };
+        let mut firsts = vec![false; range.len()];
+        let mut position = range.start;
+        let mut of = parent(position.saturating_sub(1));
+        let mut is_first = position == 0;
+        while position < range.end {
+            while position >= end(of) {
+                of += 1;
+                is_first |= begins_group(self.groups, of);
+            }
+            firsts[position - range.start] = is_first;
+            (position, is_first) = (end(of), false);
+        }
+        Cow::Owned(firsts)
+    }
+
+    fn parent(&self, child: usize) -> usize {
+        self.families.map_or(child, |families| (families.parent)(child))
+    }
+
+    fn end(&self, parent: usize) -> usize {
+        self.families.map_or(parent + 1, |families| (families.end)(parent))
+    }
+
     /// Calls `visit(position, coordinate before it in the same group, coordinate)` for a range of positions.
     fn walk(
         &self,
@@ -305,12 +395,12 @@ impl<C: Index> Siblings<'_, C> {
             return Ok(());
         }
         let mut previous = range.start.checked_sub(1).map(|before| self.coordinates[before]);
-        let mut parent = (self.parent)(range.start.saturating_sub(1));
-        let mut end = (self.end)(parent);
+        let mut parent = self.parent(range.start.saturating_sub(1));
+        let mut end = self.end(parent);
         for position in range {
             while position >= end {
                 parent += 1;
-                end = (self.end)(parent);
+                end = self.end(parent);
                 if begins_group(self.groups, parent) {
                     previous = None;
                 }
