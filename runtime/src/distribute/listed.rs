@@ -92,16 +92,16 @@ impl Listed {
     }
 
     /// The entries of a tensor, in the order in which they are stored; those that are not `left_out`.
-    pub(super) fn of(tensor: &AnyTensor, left_out: Option<&[u8]>) -> Self {
+    pub(super) fn of(tensor: &AnyTensor, left_out: Option<&[u8]>) -> Result<Self, PackError> {
         let (shape, width) = (tensor.shape().to_vec(), tensor.element().bytes());
         let all = with_element!(tensor.element(), |T| {
-            let entries = tensor.to_coordinates::<T>().expect("the type is that of the elements");
+            let entries = tensor.try_to_coordinates::<T>()?;
             Self::of_columns(shape, &entries.indices, &entries.values.into())
         });
-        let Some(left_out) = left_out else { return all };
+        let Some(left_out) = left_out else { return Ok(all) };
         let kept: Vec<usize> =
             (0..all.len()).filter(|entry| all.values[entry * width..][..width] != *left_out).collect();
-        if kept.len() == all.len() { all } else { all.chosen(kept.into_iter()) }
+        Ok(if kept.len() == all.len() { all } else { all.chosen(kept.into_iter()) })
     }
 
     /// Entries by their columns.

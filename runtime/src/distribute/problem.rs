@@ -44,7 +44,8 @@ impl Problem {
                 let by_rows = tensor.convert(&Format::dense(tensor.order()));
                 by_rows.map_err(|source| DistributeError::pack(name, source))?
             } else {
-                listed.insert(name.to_owned(), Listed::of(tensor, None));
+                let entries = Listed::of(tensor, None).map_err(|source| DistributeError::pack(name, source))?;
+                listed.insert(name.to_owned(), entries);
                 tensor.clone()
             };
             inputs.push((name.to_owned(), tensor));

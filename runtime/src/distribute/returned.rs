@@ -112,8 +112,9 @@ impl Local<'_> {
     /// The combination of what all ranks have.
     fn whole(&self, declared: &Tensor, tensor: AnyTensor) -> Result<Held, DistributeError> {
         let begins = self.problem.begins(declared);
+        let own = Listed::of(&tensor, None).map_err(|source| DistributeError::pack(&declared.name, source))?;
         let mut all = Vec::new();
-        for message in self.ranks.gather_all(&Listed::of(&tensor, None).message())? {
+        for message in self.ranks.gather_all(&own.message())? {
             let mut listed = Listed::empty(tensor.shape().to_vec(), tensor.element());
             listed.read(&message);
             all.push(packed(listed, declared, begins)?);
@@ -181,7 +182,9 @@ impl Local<'_> {
         let declared = &self.problem.kernel.tensors[place];
         let begins = self.problem.begins(declared);
         let begin = literal_bytes(begins, declared.element);
-        let mut here = Listed::of(tensor, declared.format.is_dense().then_some(&begin));
+        let left_out = declared.format.is_dense().then_some(&begin[..]);
+        let here = Listed::of(tensor, left_out);
+        let mut here = here.map_err(|source| DistributeError::pack(&declared.name, source))?;
         let (own, size) = (self.ranks.rank(), self.ranks.size());
         let owners = self.returns.owners[index].get_or_init(|| Owners::of(self.rows(index), &self.needed[index], own));
         // Of each rank, entries that are sent to it; those that stay here, and of these the ones that have to do with no other rank.
@@ -238,6 +241,7 @@ impl Local<'_> {
         let begins = self.problem.begins(declared);
         let is_dense = declared.format.is_dense();
         let nothing = if is_dense { begins } else { declared.fill };
+        let pack = |source| DistributeError::pack(&declared.name, source);
         match all.len() {
             0 => Ok(Listed::empty(self.problem.shape(&declared.name).to_vec(), declared.element)),
             1 => Ok(all.remove(0)),
@@ -247,13 +251,13 @@ impl Local<'_> {
                 all.iter_mut().for_each(|others| listed.append(others));
                 let (coo, sum) = (Format::coo(listed.shape.len()), Duplicates::Reduce(ReduceOperator::Add));
                 let sums = listed.entries().pack(&coo, sum, nothing);
-                Ok(Listed::of(&sums.map_err(|source| DistributeError::pack(&declared.name, source))?, None))
+                sums.and_then(|sums| Listed::of(&sums, None)).map_err(pack)
             }
             _ => {
                 let all = all.into_iter().map(|listed| packed(listed, declared, begins)).collect::<Result<_, _>>()?;
                 let combined = self.combined(declared, all)?;
                 let begin = literal_bytes(begins, declared.element);
-                let listed = Listed::of(&combined, is_dense.then_some(&begin));
+                let listed = Listed::of(&combined, is_dense.then_some(&begin[..])).map_err(pack)?;
                 // Blocks have places of rows that are others'.
                 let is_own =
                     |entry: &usize| self.rows(index).owner(listed.indices[mode][*entry]) as usize == self.ranks.rank();
