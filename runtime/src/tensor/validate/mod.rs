@@ -129,7 +129,10 @@ impl Check<'_> {
                     self.positions(positions, coordinates.len())?;
                     let parent = |child: usize| positions.partition_point(|begin| begin.to_usize() <= child) - 1;
                     let end = |parent: usize| positions[parent + 1].to_usize();
-                    let families = Families { parent: &parent, end: &end };
+                    let begin = |groups: &Groups, children: Range<usize>, firsts: &mut [bool]| {
+                        begins_of(positions, groups, children, firsts);
+                    };
+                    let families = Families { parent: &parent, end: &end, begin: &begin };
                     with_indices!(coordinates, |coordinates| self.coordinates(coordinates, groups, Some(families)))?
                 });
                 let has_children = |&parent: &usize| positions.get(parent) < positions.get(parent + 1);
@@ -343,6 +346,23 @@ struct Families<'a> {
     parent: &'a (dyn Fn(usize) -> usize + Sync),
     /// One past the last child of a parent.
     end: &'a (dyn Fn(usize) -> usize + Sync),
+    /// Says which of a range of children are the first under a group of parents.
+    begin: &'a (dyn Fn(&Groups, Range<usize>, &mut [bool]) + Sync),
+}
+
+/// Where children of parents that begin a group begin, of those in a range.
+fn begins_of<P: Index>(positions: &[P], groups: &Groups, children: Range<usize>, firsts: &mut [bool]) {
+    let first = |child: usize| positions.partition_point(|begin| begin.to_usize() < child);
+    let parents = first(children.start)..first(children.end);
+    let begins = &positions[parents.clone()];
+    match groups {
+        None => begins.iter().for_each(|begin| firsts[begin.to_usize() - children.start] = true),
+        Some(groups) => {
+            for (begin, begins_group) in begins.iter().zip(&groups[parents]) {
+                firsts[begin.to_usize() - children.start] |= begins_group;
+            }
+        }
+    }
 }
 
 /// The coordinates of a level with what tells which of them are under one group of parents.
@@ -356,24 +376,14 @@ struct Siblings<'a, C> {
 impl<C: Index> Siblings<'_, C> {
     /// Which of a range of positions are the first under a group of parents.
     fn firsts(&self, range: Range<usize>) -> Cow<'_, [bool]> {
-        let Some(Families { parent, end }) = self.families else {
+        let Some(families) = self.families else {
             return match self.groups {
                 Some(begins) => Cow::Borrowed(&begins[range]),
                 None => Cow::Owned(vec![true; range.len()]),
             };
         };
         let mut firsts = vec![false; range.len()];
-        let mut position = range.start;
-        let mut of = parent(position.saturating_sub(1));
-        let mut is_first = position == 0;
-        while position < range.end {
-            while position >= end(of) {
-                of += 1;
-                is_first |= begins_group(self.groups, of);
-            }
-            firsts[position - range.start] = is_first;
-            (position, is_first) = (end(of), false);
-        }
+        (families.begin)(self.groups, range, &mut firsts);
         Cow::Owned(firsts)
     }
 
