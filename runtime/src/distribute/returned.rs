@@ -13,6 +13,7 @@ use spc_compiler::format::Format;
 use spc_compiler::ir::{ElementType, Literal, ReduceOperator};
 use spc_compiler::notation::Tensor;
 use std::cell::OnceCell;
+use std::marker::PhantomData;
 
 /// Entries that are renumbered at once.
 const CHUNK: usize = 1 << 16;
@@ -72,6 +73,13 @@ impl OfRows {
             rows.users(coordinate).for_each(|user| from[user as usize].push(place));
         }
         Self { owned, to, from }
+    }
+
+    /// Whether a rank owns what it has, all of it and nothing else.
+    fn are_alone(&self, rank: usize) -> bool {
+        let are_none =
+            |lists: &[Vec<usize>]| lists.iter().enumerate().all(|(other, list)| other == rank || list.is_empty());
+        are_none(&self.to) && are_none(&self.from) && self.owned.len() == self.from[rank].len()
     }
 }
 
@@ -142,15 +150,27 @@ impl Local<'_> {
             numbers.iter().for_each(|&number| copy_row(bytes, here, of, number, &mut messages[rank]));
         }
         let mut taken = self.ranks.exchange(messages)?;
+        if of_rows.are_alone(own) {
+            return Ok(Held::Rows(rows_of(bytes.to_vec(), here, of)));
+        }
         let mut shape = self.problem.shape(&declared.name).to_vec();
         shape[mode] = of_rows.owned.len();
         let begin = self.problem.begin(declared, shape.iter().product());
-        of_rows.to[own].iter().for_each(|&number| copy_row(bytes, here, of, number, &mut taken[own]));
         if self.adds() {
             let mut total = begin;
-            with_element!(declared.element, |T| sum_of_rows::<T>(&mut total, &shape, of, &of_rows.from, &taken));
+            with_element!(declared.element, |T| {
+                let mut sums = RowSums::<T>::new(&mut total, &shape, of);
+                // In the order of ranks, so that sums do not depend on who owns a row.
+                for (rank, places) in of_rows.from.iter().enumerate() {
+                    match rank == own {
+                        true => sums.add_own(places, bytes, here, &of_rows.to[own]),
+                        false => sums.add(places, &taken[rank]),
+                    }
+                }
+            });
             return Ok(Held::Rows(rows_of(total, &shape, of)));
         }
+        of_rows.to[own].iter().for_each(|&number| copy_row(bytes, here, of, number, &mut taken[own]));
         let mut all = Vec::new();
         for (places, message) in of_rows.from.iter().zip(&taken).filter(|(_, message)| !message.is_empty()) {
             let mut bytes = begin.clone();
@@ -301,22 +321,47 @@ pub(super) fn packed(listed: Listed, declared: &Tensor, begins: Literal) -> Resu
     Ok(tensor.with_fill(declared.fill))
 }
 
-/// Adds rows of several ranks in their order, so that sums do not depend on who owns a row. For each rank, the places of its rows, and the rows.
-fn sum_of_rows<T: Element + bytemuck::CheckedBitPattern>(
-    total: &mut [u8],
-    shape: &[usize],
+/// Sums of rows that come from several ranks.
+struct RowSums<'a, T> {
+    total: &'a mut [u8],
+    shape: &'a [usize],
     of: (usize, usize),
-    places: &[Vec<usize>],
-    rows: &[Vec<u8>],
-) {
-    let size = row_bytes(shape, of).max(1);
-    let mut is_begun = vec![false; shape[of.0]];
-    for (places, rows) in places.iter().zip(rows) {
-        for (&place, row) in places.iter().zip(rows.chunks_exact(size)) {
-            match std::mem::replace(&mut is_begun[place], true) {
-                false => put_row(total, shape, of, place, row),
-                true => add_row::<T>(total, shape, of, place, row),
+    /// Which rows have come from a rank.
+    is_begun: Vec<bool>,
+    element: PhantomData<T>,
+}
+
+impl<'a, T: Element + bytemuck::CheckedBitPattern> RowSums<'a, T> {
+    fn new(total: &'a mut [u8], shape: &'a [usize], of: (usize, usize)) -> Self {
+        Self { total, shape, of, is_begun: vec![false; shape[of.0]], element: PhantomData }
+    }
+
+    fn add_row(&mut self, place: usize, row: &[u8]) {
+        match std::mem::replace(&mut self.is_begun[place], true) {
+            false => put_row(self.total, self.shape, self.of, place, row),
+            true => add_row::<T>(self.total, self.shape, self.of, place, row),
+        }
+    }
+
+    /// Rows that come one after the other.
+    fn add(&mut self, places: &[usize], rows: &[u8]) {
+        let rows = rows.chunks_exact(row_bytes(self.shape, self.of).max(1));
+        places.iter().zip(rows).for_each(|(&place, row)| self.add_row(place, row));
+    }
+
+    /// Some rows of a dense tensor.
+    fn add_own(&mut self, places: &[usize], bytes: &[u8], shape: &[usize], numbers: &[usize]) {
+        let size = row_bytes(shape, self.of);
+        let mut row = Vec::with_capacity(size);
+        for (&place, &number) in places.iter().zip(numbers) {
+            // Rows of the first mode lie in one piece.
+            if self.of.0 == 0 {
+                self.add_row(place, &bytes[number * size..(number + 1) * size]);
+                continue;
             }
+            row.clear();
+            copy_row(bytes, shape, self.of, number, &mut row);
+            self.add_row(place, &row);
         }
     }
 }
