@@ -44,11 +44,13 @@ mod cost;
 mod dense_rows;
 #[cfg(feature = "decompose")]
 mod factors;
+mod held;
 mod homes;
 mod listed;
 pub mod message;
 #[cfg(feature = "mpi")]
 mod mpi;
+mod owners;
 mod parts;
 mod placement;
 mod plan;
@@ -68,6 +70,7 @@ pub use communicator::{CommunicationError, Communicator, Traffic};
 pub use cost::{Counts, Machine, Summary};
 #[cfg(feature = "decompose")]
 pub(crate) use factors::{Factors, reduced, summed};
+pub use held::Part;
 #[cfg(feature = "mpi")]
 pub use mpi::MpiRank;
 pub use parts::{PARTS, TooFewParts, in_parts, parts_for, parts_of};
@@ -79,7 +82,6 @@ pub use prepared::Prepared;
 pub use problem::Problem;
 #[cfg(feature = "decompose")]
 pub(crate) use redistribute::in_slices;
-pub use run::Part;
 #[cfg(feature = "decompose")]
 pub(crate) use shared_file::PartError;
 pub use shared_file::SharedFile;

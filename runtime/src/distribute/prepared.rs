@@ -3,10 +3,11 @@
 use super::DistributeError;
 use super::communicator::Communicator;
 use super::dense_rows::{copy_row, put_row, row_bytes};
+use super::held::{Held, Part};
+use super::owners::Returns;
 use super::plan::Plan;
 use super::problem::Problem;
-use super::returned::Returns;
-use super::run::{Held, Local, Part};
+use super::run::Local;
 use crate::execute::{Program, ProgramError, Uncompiled};
 use crate::tensor::AnyTensor;
 use spc_compiler::format::Format;

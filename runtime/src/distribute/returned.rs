@@ -2,109 +2,20 @@
 
 use super::DistributeError;
 use super::dense_rows::{add_row, copy_row, put_row, put_rows, row_bytes, rows_of};
+use super::held::{Held, literal_bytes, packed};
 use super::listed::{Listed, dense};
-use super::problem::Problem;
-use super::rows::Rows;
-use super::run::{Held, Local};
-use crate::execute::{Chain, ProgramError, combination};
+use super::owners::{OfRows, Owner, Owners};
+use super::run::Local;
+use crate::execute::{ProgramError, combination};
 use crate::tensor::{AnyTensor, Duplicates, Element, tasks};
 use crate::with_element;
 use spc_compiler::format::Format;
-use spc_compiler::ir::{ElementType, Literal, ReduceOperator};
+use spc_compiler::ir::ReduceOperator;
 use spc_compiler::notation::Tensor;
-use std::cell::OnceCell;
 use std::marker::PhantomData;
 
 /// Entries that are renumbered at once.
 const CHUNK: usize = 1 << 16;
-
-/// What a rank finds out as results need it, once.
-#[derive(Default)]
-pub(super) struct Returns {
-    /// What makes one result of two.
-    combination: OnceCell<Chain>,
-    /// For each renumbered index.
-    of_rows: Vec<OnceCell<OfRows>>,
-    owners: Vec<OnceCell<Owners>>,
-}
-
-/// Where rows of dense results go.
-struct OfRows {
-    /// The coordinates that this rank owns, ascending: the place of one is its row.
-    owned: Vec<u64>,
-    /// For each rank, the numbers here of the rows that it owns.
-    to: Vec<Vec<usize>>,
-    /// For each rank, which of the owned rows it has a part of: of this rank in the order of its numbers.
-    from: Vec<Vec<usize>>,
-}
-
-/// Who owns what belongs to the coordinates that a rank needs.
-struct Owners {
-    /// By their numbers here.
-    of_each: Vec<Owner>,
-    /// Whether they are this rank's, and no other needs them.
-    are_all_own: bool,
-}
-
-struct Owner {
-    rank: u32,
-    /// Whether other ranks need the coordinate, too.
-    is_shared: bool,
-}
-
-impl Returns {
-    /// Of so many renumbered indices.
-    pub(super) fn new(indices: usize) -> Self {
-        let mut returns = Self::default();
-        returns.of_rows.resize_with(indices, OnceCell::new);
-        returns.owners.resize_with(indices, OnceCell::new);
-        returns
-    }
-}
-
-impl OfRows {
-    fn of(rows: &Rows, needed: &[u64], rank: usize, ranks: usize) -> Self {
-        let (mut to, mut from) = (vec![Vec::new(); ranks], vec![Vec::new(); ranks]);
-        for (number, &coordinate) in needed.iter().enumerate() {
-            to[rows.owner(coordinate) as usize].push(number);
-        }
-        let owned = rows.owned(rank);
-        for (place, &coordinate) in owned.iter().enumerate() {
-            rows.users(coordinate).for_each(|user| from[user as usize].push(place));
-        }
-        Self { owned, to, from }
-    }
-
-    /// Whether a rank owns what it has, all of it and nothing else.
-    fn are_alone(&self, rank: usize) -> bool {
-        let are_none =
-            |lists: &[Vec<usize>]| lists.iter().enumerate().all(|(other, list)| other == rank || list.is_empty());
-        are_none(&self.to) && are_none(&self.from) && self.owned.len() == self.from[rank].len()
-    }
-}
-
-impl Owners {
-    fn of(rows: &Rows, needed: &[u64], rank: usize) -> Self {
-        let owner = |&coordinate: &u64| Owner {
-            rank: rows.owner(coordinate),
-            is_shared: rows.users(coordinate).nth(1).is_some(),
-        };
-        let of_each: Vec<Owner> = needed.iter().map(owner).collect();
-        let are_all_own = of_each.iter().all(|owner| owner.rank as usize == rank && !owner.is_shared);
-        Self { of_each, are_all_own }
-    }
-}
-
-impl Problem {
-    /// What elements of a result begin as.
-    pub(super) fn begins(&self, declared: &Tensor) -> Literal {
-        let statement = &self.kernel.statements[0];
-        match self.kernel.tensor(statement.target.tensor).name == declared.name {
-            true => self.kernel.begins_with(statement),
-            false => declared.fill,
-        }
-    }
-}
 
 impl Local<'_> {
     /// Brings what this rank has made of a result to the owners, and takes what is this rank's.
@@ -313,14 +224,6 @@ impl Local<'_> {
     }
 }
 
-/// Entries in the format of a result.
-pub(super) fn packed(listed: Listed, declared: &Tensor, begins: Literal) -> Result<AnyTensor, DistributeError> {
-    let fill = if declared.format.is_dense() { begins } else { declared.fill };
-    let packed = listed.entries().pack(&declared.format, Duplicates::Refuse, fill);
-    let tensor = packed.map_err(|source| DistributeError::pack(&declared.name, source))?;
-    Ok(tensor.with_fill(declared.fill))
-}
-
 /// Sums of rows that come from several ranks.
 struct RowSums<'a, T> {
     total: &'a mut [u8],
@@ -364,8 +267,4 @@ impl<'a, T: Element + bytemuck::CheckedBitPattern> RowSums<'a, T> {
             self.add_row(place, &row);
         }
     }
-}
-
-pub(super) fn literal_bytes(literal: Literal, element: ElementType) -> Vec<u8> {
-    with_element!(element, |T| bytemuck::bytes_of(&T::from_literal(literal).unwrap_or(T::ZERO)).to_vec())
 }

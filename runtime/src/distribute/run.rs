@@ -3,45 +3,16 @@
 
 use super::DistributeError;
 use super::communicator::Communicator;
-use super::dense_rows::{chosen, put_rows};
+use super::dense_rows::chosen;
+use super::held::Part;
 use super::listed::{Listed, dense};
+use super::owners::Returns;
 use super::plan::Plan;
 use super::problem::Problem;
-use super::returned::{Returns, literal_bytes, packed};
 use super::rows::Rows;
 use crate::execute::Operand;
-use crate::tensor::{AnyTensor, Values};
+use crate::tensor::AnyTensor;
 use spc_compiler::format::Format;
-use spc_compiler::notation::Tensor;
-use std::borrow::Borrow;
-use std::time::Duration;
-
-/// What a rank has of the results, and what it took.
-#[derive(Debug)]
-pub struct Part {
-    pub(super) results: Vec<(usize, Held)>,
-    /// Taking rows of operands from their owners.
-    pub exchange_time: Duration,
-    /// Scheduling and compiling the kernel for what this rank has.
-    pub compile_time: Duration,
-    /// In the kernel.
-    pub kernel_time: Duration,
-    /// Bringing rows of results to their owners, and combining them there.
-    pub combine_time: Duration,
-}
-
-/// What a rank has of one result.
-#[derive(Debug)]
-pub(super) enum Held {
-    /// Rows of a dense result, those that the rank owns.
-    Rows(Vec<u8>),
-    /// Entries at the coordinates that the rank owns.
-    Entries(Listed),
-    /// Elements of a dense result, row by row, that come after those of the ranks before it.
-    Elements(Values),
-    /// All of it, the same on each rank.
-    Whole(AnyTensor),
-}
 
 impl Problem {
     /// Runs this rank's part, once. All ranks call it with one plan.
@@ -53,72 +24,6 @@ impl Problem {
     /// When the plan is for another number of ranks.
     pub fn run(&self, plan: &Plan, ranks: &dyn Communicator) -> Result<Part, DistributeError> {
         self.prepare(plan, ranks)?.run()
-    }
-
-    /// The results as a whole, on the first rank. All ranks call it.
-    ///
-    /// # Errors
-    /// When another rank has stopped, or there is not enough memory.
-    pub fn gather(
-        &self,
-        plan: &Plan,
-        part: impl Borrow<Part>,
-        ranks: &dyn Communicator,
-    ) -> Result<Option<Vec<(String, AnyTensor)>>, DistributeError> {
-        let mut all = Vec::new();
-        for &(place, ref held) in &part.borrow().results {
-            let declared = &self.kernel.tensors[place];
-            let shape = self.shape(&declared.name).to_vec();
-            let own = match held {
-                Held::Rows(bytes) => bytes.clone(),
-                Held::Entries(listed) => listed.message(),
-                Held::Elements(values) => values.as_bytes().to_vec(),
-                Held::Whole(_) => Vec::new(),
-            };
-            let Some(messages) = ranks.gather(own)? else { continue };
-            let pack = |source| DistributeError::pack(&declared.name, source);
-            let tensor = match held {
-                Held::Whole(tensor) => tensor.clone(),
-                Held::Rows(_) => {
-                    let tensor = self.of_all_rows(plan, place, &messages)?;
-                    tensor.with_fill(declared.fill).convert(&declared.format).map_err(pack)?
-                }
-                Held::Elements(_) => {
-                    let tensor = dense(shape, declared.element, &messages.concat());
-                    tensor.map_err(|error| pack(error.into()))?.with_fill(declared.fill)
-                }
-                Held::Entries(_) => {
-                    let mut listed = Listed::empty(shape, declared.element);
-                    messages.iter().for_each(|message| listed.read(message));
-                    packed(listed, declared, self.begins(declared))?
-                }
-            };
-            all.push((declared.name.clone(), tensor));
-        }
-        Ok((ranks.rank() == 0).then_some(all))
-    }
-
-    /// A result of the rows that ranks own, row by row.
-    pub(super) fn of_all_rows(
-        &self,
-        plan: &Plan,
-        place: usize,
-        rows: &[Vec<u8>],
-    ) -> Result<AnyTensor, DistributeError> {
-        let declared = &self.kernel.tensors[place];
-        let shape = self.shape(&declared.name).to_vec();
-        let (mode, index) = plan.cut(place).expect("rows are of an index");
-        let mut bytes = self.begin(declared, shape.iter().product());
-        for (rank, rows) in rows.iter().enumerate() {
-            let owned: Vec<usize> = plan.rows[index].owned(rank).into_iter().map(|row| row as usize).collect();
-            put_rows(&mut bytes, &shape, (mode, declared.element.bytes()), &owned, rows);
-        }
-        dense(shape, declared.element, &bytes).map_err(|error| DistributeError::pack(&declared.name, error.into()))
-    }
-
-    /// The bytes of so many elements of a result, as they begin.
-    pub(super) fn begin(&self, declared: &Tensor, count: usize) -> Vec<u8> {
-        literal_bytes(self.begins(declared), declared.element).repeat(count)
     }
 }
 

@@ -12,13 +12,13 @@
 use super::DistributeError;
 use super::communicator::{CommunicationError, Communicator};
 use super::dense_rows::row_bytes;
+use super::held::{Held, Part};
 use super::listed::{Listed, values_of};
 use super::message::{message, number, numbers, put};
 use super::placement::cut;
 use super::plan::Plan;
 use super::problem::Problem;
 use super::redistribute::in_stored_order;
-use super::run::{Held, Part};
 use crate::complex::c64;
 use crate::io::{Begun, FileType, Head, Piece, Pieces, WriteError};
 use crate::tensor::{Indices, PackError, StoredOrder, Values};

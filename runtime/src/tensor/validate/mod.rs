@@ -339,6 +339,9 @@ fn compared<'a, C: Index>(
     is_wrong
 }
 
+/// Says which of a range of children are the first under a group of parents.
+type Begin<'a> = dyn Fn(&Groups, Range<usize>, &mut [bool]) + Sync + 'a;
+
 /// Which children parents have.
 #[derive(Clone, Copy)]
 struct Families<'a> {
@@ -346,8 +349,7 @@ struct Families<'a> {
     parent: &'a (dyn Fn(usize) -> usize + Sync),
     /// One past the last child of a parent.
     end: &'a (dyn Fn(usize) -> usize + Sync),
-    /// Says which of a range of children are the first under a group of parents.
-    begin: &'a (dyn Fn(&Groups, Range<usize>, &mut [bool]) + Sync),
+    begin: &'a Begin<'a>,
 }
 
 /// Where children of parents that begin a group begin, of those in a range.
