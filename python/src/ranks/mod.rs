@@ -10,10 +10,12 @@
 //! |---|---|
 //! | `processes` | a rank that is a process |
 //! | `problem` | kernels |
+//! | `planned` | how they share the work out |
 //! | `prepared` | kernels that are prepared once, and called many times |
 //! | `decompose` | decompositions |
 
 pub(crate) mod decompose;
+mod planned;
 pub(crate) mod prepared;
 pub(crate) mod problem;
 mod processes;

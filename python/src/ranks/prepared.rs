@@ -3,7 +3,7 @@
 //! Threads that are ranks wait for the next call. So does the one thread of a process, whose messages are sent and taken by the thread that
 //! calls.
 
-use super::problem::{Planned, storages};
+use super::planned::{Planned, storages};
 use super::processes::{Processes, Said, Work};
 use super::{Failure, count_of, on_own_threads};
 use crate::errors;

@@ -165,16 +165,16 @@ impl Listed {
         self.shape.iter().map(|&extent| index_bytes(extent)).sum::<usize>() + self.element.bytes()
     }
 
-    /// The same in the order in which a format stores them.
-    pub(super) fn sorted(self, format: &Format) -> Result<Self, PackError> {
+    /// The order in which a format stores them.
+    pub(super) fn stored_order(&self, format: &Format) -> Result<StoredOrder, PackError> {
         let columns: Vec<Indices> = self.indices.iter().map(|column| Indices::U64(column.clone())).collect();
-        let order = StoredOrder::of(format, &self.shape, &columns, self.len())?;
-        drop(columns);
-        let mut sorted = Self::empty(self.shape.clone(), self.element);
-        (0..order.len()).map(|place| order.entry(place)).for_each(|entry| {
-            sorted.push(self.index(entry), self.value(entry));
-        });
-        Ok(sorted)
+        StoredOrder::of(format, &self.shape, &columns, self.len())
+    }
+
+    /// The same in that order.
+    pub(super) fn sorted(self, format: &Format) -> Result<Self, PackError> {
+        let order = self.stored_order(format)?;
+        Ok(self.chosen((0..order.len()).map(|place| order.entry(place))))
     }
 
     /// All entries as a message.

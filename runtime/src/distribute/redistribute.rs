@@ -7,7 +7,7 @@ use super::message::{message, number, numbers};
 use super::placement::{Placement, cells, cut, occupied, part_of_each};
 #[cfg(feature = "decompose")]
 use crate::tensor::Coordinates;
-use crate::tensor::{Indices, PackError, StoredOrder};
+use crate::tensor::{PackError, StoredOrder};
 use spc_compiler::format::Format;
 use std::borrow::Borrow;
 
@@ -22,8 +22,7 @@ pub(super) fn in_stored_order(
     format: &Format,
     ranks: &dyn Communicator,
 ) -> Result<Result<Listed, PackError>, CommunicationError> {
-    let columns: Vec<Indices> = own.indices.iter().map(|column| Indices::U64(column.clone())).collect();
-    let sorted = StoredOrder::of(format, &own.shape, &columns, own.len());
+    let sorted = own.stored_order(format);
     // Who can't have keys says so to others by having none.
     let (order, failure) = match sorted {
         Ok(order) => (order, None),
