@@ -34,22 +34,28 @@ pub(super) fn put_row(bytes: &mut [u8], shape: &[usize], of: (usize, usize), coo
     }
 }
 
-/// Adds a row to the one at its coordinate.
-pub(super) fn add_row<T: Element + CheckedBitPattern>(
+/// Adds a row to the one at its coordinate; `add` adds elements to as many others.
+pub(super) fn add_row(
     bytes: &mut [u8],
     shape: &[usize],
     of: (usize, usize),
     coordinate: usize,
     row: &[u8],
+    add: fn(&mut [u8], &[u8]),
 ) {
     let (count, piece, stride) = pieces(shape, of);
     for number in 0..count {
         let begin = number * stride + coordinate * piece;
-        let total = bytes[begin..begin + piece].chunks_exact_mut(size_of::<T>());
-        for (total, value) in total.zip(row[number * piece..].chunks_exact(size_of::<T>())) {
-            let sum = pod_read_unaligned::<T>(total).plus(pod_read_unaligned(value));
-            total.copy_from_slice(bytes_of(&sum));
-        }
+        add(&mut bytes[begin..begin + piece], &row[number * piece..(number + 1) * piece]);
+    }
+}
+
+/// Adds elements to as many others.
+pub(super) fn add<T: Element + CheckedBitPattern>(total: &mut [u8], values: &[u8]) {
+    let totals = total.chunks_exact_mut(size_of::<T>());
+    for (total, value) in totals.zip(values.chunks_exact(size_of::<T>())) {
+        let sum = pod_read_unaligned::<T>(total).plus(pod_read_unaligned(value));
+        total.copy_from_slice(bytes_of(&sum));
     }
 }
 

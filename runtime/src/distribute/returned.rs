@@ -1,18 +1,17 @@
 //! What a rank has made of results goes to the owners, who combine it.
 
 use super::DistributeError;
-use super::dense_rows::{add_row, copy_row, put_row, put_rows, row_bytes, rows_of};
+use super::dense_rows::{add, add_row, copy_row, put_row, put_rows, row_bytes, rows_of};
 use super::held::{Held, literal_bytes, packed};
 use super::listed::{Listed, dense};
 use super::owners::{OfRows, Owner, Owners};
 use super::run::Local;
 use crate::execute::{ProgramError, combination};
-use crate::tensor::{AnyTensor, Duplicates, Element, tasks};
+use crate::tensor::{AnyTensor, Duplicates, tasks};
 use crate::with_element;
 use spc_compiler::format::Format;
 use spc_compiler::ir::ReduceOperator;
 use spc_compiler::notation::Tensor;
-use std::marker::PhantomData;
 
 /// Entries that are renumbered at once.
 const CHUNK: usize = 1 << 16;
@@ -69,16 +68,15 @@ impl Local<'_> {
         let begin = self.problem.begin(declared, shape.iter().product());
         if self.adds() {
             let mut total = begin;
-            with_element!(declared.element, |T| {
-                let mut sums = RowSums::<T>::new(&mut total, &shape, of);
-                // In the order of ranks, so that sums do not depend on who owns a row.
-                for (rank, places) in of_rows.from.iter().enumerate() {
-                    match rank == own {
-                        true => sums.add_own(places, bytes, here, &of_rows.to[own]),
-                        false => sums.add(places, &taken[rank]),
-                    }
+            let add: fn(&mut [u8], &[u8]) = with_element!(declared.element, |T| add::<T>);
+            let mut sums = RowSums { total: &mut total, shape: &shape, of, is_begun: vec![false; shape[mode]], add };
+            // In the order of ranks, so that sums do not depend on who owns a row.
+            for (rank, places) in of_rows.from.iter().enumerate() {
+                match rank == own {
+                    true => sums.add_own(places, bytes, here, &of_rows.to[own]),
+                    false => sums.add(places, &taken[rank]),
                 }
-            });
+            }
             return Ok(Held::Rows(rows_of(total, &shape, of)));
         }
         of_rows.to[own].iter().for_each(|&number| copy_row(bytes, here, of, number, &mut taken[own]));
@@ -172,12 +170,14 @@ impl Local<'_> {
         let begins = self.problem.begins(declared);
         let is_dense = declared.format.is_dense();
         let nothing = if is_dense { begins } else { declared.fill };
+        // Lists of entries are packed with indices of 32 bits.
+        let is_narrow = self.problem.shape(&declared.name).iter().all(|&extent| u32::try_from(extent).is_ok());
         let pack = |source| DistributeError::pack(&declared.name, source);
         match all.len() {
             0 => Ok(Listed::empty(self.problem.shape(&declared.name).to_vec(), declared.element)),
             1 => Ok(all.remove(0)),
             // Where an entry that a rank has not adds nothing, the sum is that of those that are there.
-            _ if self.adds() && nothing.is_zero() => {
+            _ if self.adds() && nothing.is_zero() && is_narrow => {
                 let mut listed = all.remove(0);
                 all.iter_mut().for_each(|others| listed.append(others));
                 let (coo, sum) = (Format::coo(listed.shape.len()), Duplicates::Reduce(ReduceOperator::Add));
@@ -225,24 +225,20 @@ impl Local<'_> {
 }
 
 /// Sums of rows that come from several ranks.
-struct RowSums<'a, T> {
+struct RowSums<'a> {
     total: &'a mut [u8],
     shape: &'a [usize],
     of: (usize, usize),
     /// Which rows have come from a rank.
     is_begun: Vec<bool>,
-    element: PhantomData<T>,
+    add: fn(&mut [u8], &[u8]),
 }
 
-impl<'a, T: Element + bytemuck::CheckedBitPattern> RowSums<'a, T> {
-    fn new(total: &'a mut [u8], shape: &'a [usize], of: (usize, usize)) -> Self {
-        Self { total, shape, of, is_begun: vec![false; shape[of.0]], element: PhantomData }
-    }
-
+impl RowSums<'_> {
     fn add_row(&mut self, place: usize, row: &[u8]) {
         match std::mem::replace(&mut self.is_begun[place], true) {
             false => put_row(self.total, self.shape, self.of, place, row),
-            true => add_row::<T>(self.total, self.shape, self.of, place, row),
+            true => add_row(self.total, self.shape, self.of, place, row, self.add),
         }
     }
 

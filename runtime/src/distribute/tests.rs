@@ -431,6 +431,11 @@ fn long_modes() {
         values: (0..9).map(|row| f64::from(row) + 1.0).collect(),
     };
     check(text, vec![("A", entries.clone().into())], &[]);
+    // Rows that several ranks have entries of.
+    let rows = (0..9).map(|entry| long(entry / 3)).collect();
+    let few = Coordinates { indices: vec![Indices::U64(rows), entries.indices[1].clone()], ..entries.clone() };
+    let copy = "fn copy(A: [compressed(u64), compressed(u64)]) -> B: [compressed(u64), compressed(u64)] { B(i, j) = A(i, j); }";
+    check(copy, vec![("A", few.into())], &[]);
     let inputs = vec![("A".to_owned(), Operand::from(entries))];
     let problem = Problem::new(&kernel(text), inputs, &[], &ProgramOptions::default()).unwrap();
     let error = problem.plan(&Placement::Range { index: "i".to_owned() }, 2).unwrap_err().to_string();
