@@ -68,8 +68,8 @@ class Kernel:
     others get ``None``; a rank that fails raises an exception in all. ``distribute=`` says what is shared out: ``"X"`` the entries of
     ``X`` in equal numbers, ``"X:2x2x1"`` a grid over its modes, ``"i"`` the range of an index of the result; without it, what costs least.
 
-    With ``ranks=`` an input may be the path of a file. Of a ``.tns``, ``.mtx`` or ``.spct`` file whose entries ``distribute="X"`` or a grid shares
-    out, each rank reads its part, and none has all of it, where the format of ``X`` is declared or the file has one.
+    With ``ranks=`` an input may be the path of a file. Of a ``.tns``, ``.mtx`` or ``.spct`` file whose entries are shared out, each rank reads
+    its part, and none has all of it, where the format of the input is declared, or the file has one and ``distribute=`` names the input.
     """
 
     def __init__(self, text: str, formats: dict[str, str], *, dimensions: dict[str, int] | None = None,

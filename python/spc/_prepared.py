@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import Any, Iterable, Protocol
 
 import numpy as np
 
 from . import _convert, _native, _ranks
 
-if TYPE_CHECKING:
-    from ._kernel import Kernel
+
+class _Kernel(Protocol):
+    """What is asked of a kernel that is prepared."""
+
+    _text: str
+
+    def _known(self, name: str) -> None: ...
+
+    def _inputs(self, args: Iterable[Any], names: Iterable[str] | None = None) -> tuple[tuple[Any, ...], Any]: ...
+
+    def _results(self, made: list[tuple[str, _native.Storage]] | None) -> Any: ...
 
 
 class Prepared:
@@ -25,7 +34,7 @@ class Prepared:
     thread at a time, and for the process that has made it, not for one that is forked.
     """
 
-    def __init__(self, kernel: Kernel, problem: _native.Problem, prepared: _native.Prepared, ranks: Any):
+    def __init__(self, kernel: _Kernel, problem: _native.Problem, prepared: _native.Prepared, ranks: Any):
         self._kernel, self._problem, self._prepared, self._ranks = kernel, problem, prepared, ranks
 
     def __call__(self, **inputs: Any) -> Any:

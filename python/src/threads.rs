@@ -183,7 +183,7 @@ impl<T: Send> Awaited<T> {
         _ = py.detach(|| lock(&self.0).recv_timeout(GRACE));
     }
 
-    /// Waits until nobody is there to send anything.
+    /// Waits until all senders have gone.
     pub(crate) fn until_gone(&self, py: Python<'_>) -> PyResult<()> {
         loop {
             match py.detach(|| lock(&self.0).recv_timeout(PATIENCE)) {

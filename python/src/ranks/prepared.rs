@@ -82,7 +82,7 @@ fn made(last: &Option<Part>) -> Result<&Part, DistributeError> {
     last.as_ref().ok_or(DistributeError::Refused { what, help })
 }
 
-/// A part at work: it does what it is told until nobody is there to tell it. What is refused is refused by all parts, before they exchange
+/// A part at work: it does what it is told until its callers have gone. What is refused is refused by all parts, before they exchange
 /// anything, and they go on.
 fn serve(
     (problem, plan): (&distribute::Problem, &Plan),
@@ -264,7 +264,7 @@ impl Prepared {
     }
 }
 
-/// Why one is closed that nobody has closed.
+/// Why one is closed that was not asked to be.
 const FAILED: &str = "the prepared kernel is closed, since a call of it failed or was interrupted: prepare it anew";
 
 #[pymethods]

@@ -46,7 +46,7 @@ impl<R: Send + 'static> Work<R> {
         let (answers, answered) = mpsc::channel();
         threads::begin_apart(move || {
             let ended = panic::catch_unwind(AssertUnwindSafe(|| body(&says, answered)));
-            // Nobody may be there any more who wants to know.
+            // The caller may have gone.
             _ = match ended {
                 Ok(Ok(())) => Ok(()),
                 Ok(Err(failure)) => says.send(Said::Failed(failure)),

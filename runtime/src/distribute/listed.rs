@@ -141,17 +141,10 @@ impl Listed {
 
     /// Some of the entries.
     pub(super) fn chosen(&self, entries: impl Iterator<Item = usize> + Clone) -> Self {
-        let mut chosen = Self::empty(self.shape.clone(), self.element);
-        chosen.extend(self, entries);
-        chosen
-    }
-
-    /// Takes some entries of others.
-    pub(super) fn extend(&mut self, other: &Self, entries: impl Iterator<Item = usize> + Clone) {
-        for (column, from) in self.indices.iter_mut().zip(&other.indices) {
-            column.extend(entries.clone().map(|entry| from[entry]));
-        }
-        entries.for_each(|entry| self.values.extend_from_slice(other.value(entry)));
+        let indices = self.indices.iter().map(|column| entries.clone().map(|entry| column[entry]).collect()).collect();
+        let mut values = Vec::new();
+        entries.for_each(|entry| values.extend_from_slice(self.value(entry)));
+        Self { shape: self.shape.clone(), element: self.element, indices, values }
     }
 
     /// Takes all entries of others.

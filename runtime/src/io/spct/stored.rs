@@ -27,6 +27,7 @@ use crate::progress::{Unit, Work};
 
 use crate::tensor::index_array::with_width;
 use crate::tensor::parts::{Arrays, Cut, Piece};
+use crate::tensor::tasks;
 use crate::tensor::{
     AnyTensor, Buffer, Coordinates, Duplicates, Element, Index, IndexArray, Indices, LevelArrays, NotCut, PackError,
     Plain, Room, Values, pack_filled,
@@ -558,9 +559,9 @@ fn by_readers<T: Send, R: Send>(tasks: Vec<T>, read: &(dyn Fn(T) -> R + Sync)) -
     let next = Mutex::new(tasks.into_iter().zip(&results));
     let work = || {
         loop {
-            let Some((task, result)) = next.lock().unwrap_or_else(PoisonError::into_inner).next() else { return };
+            let Some((task, result)) = tasks::locked(&next).next() else { return };
             let made = read(task);
-            *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(made);
+            *tasks::locked(result) = Some(made);
         }
     };
     std::thread::scope(|scope| {

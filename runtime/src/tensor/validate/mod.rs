@@ -23,7 +23,7 @@ use rayon::prelude::*;
 use spc_compiler::format::{IndexWidth, LevelFormat, Role};
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// How many positions a task checks.
 const GRAIN: usize = 1 << 16;
@@ -231,21 +231,15 @@ impl Check<'_> {
         let ranges = tasks::ranges(count, GRAIN);
         let mut begins = vec![false; if self.format.unique() { 0 } else { count }];
         let mut rest = &mut begins[..];
-        let own = |range: &Range<usize>| rest.split_off_mut(..range.len().min(rest.len())).unwrap_or_default();
-        let parts: Vec<&mut [bool]> = ranges.iter().map(own).collect();
-        let wrong = Mutex::new(None);
-        tasks::each(parts, &|task, begins: &mut [bool]| {
-            if let Err(error) = self.range(&siblings, ranges[task].clone(), begins) {
-                let mut wrong = wrong.lock().unwrap_or_else(PoisonError::into_inner);
-                // The first thing that is wrong is told.
-                if wrong.as_ref().is_none_or(|(other, _)| task < *other) {
-                    *wrong = Some((task, error));
-                }
-            }
+        let own =
+            |range: &Range<usize>| Mutex::new(rest.split_off_mut(..range.len().min(rest.len())).unwrap_or_default());
+        let parts: Vec<Mutex<&mut [bool]>> = ranges.iter().map(own).collect();
+        let wrong = tasks::first(&ranges, &|range| {
+            let mut begins = tasks::locked(&parts[range.start / GRAIN]);
+            self.range(&siblings, range, &mut begins).err()
         });
-        if let Some((_, error)) = wrong.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            return Err(error);
-        }
+        drop(parts);
+        wrong.map_or(Ok(()), Err)?;
         if !self.format.ordered() && self.format.unique() {
             self.distinct(&siblings)?;
         }
