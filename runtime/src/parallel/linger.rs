@@ -4,9 +4,11 @@
 //! takes longer than many a loop does alone. So the threads of a loop that is done wait for the next for [`LINGER`], and give
 //! the processor to whoever else wants it meanwhile. The thread that began the loop goes on at once.
 
+use super::gate::Gate;
 use rayon::Yield;
+use std::sync::Arc;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 /// How long threads wait for a loop.
@@ -21,24 +23,27 @@ fn now() -> u64 {
 /// Those that wait for the next loop of one thread. Each thread that begins loops has its own: threads of one pool do not wait for
 /// what is done in another.
 #[derive(Default)]
-struct Waiting {
+pub(super) struct Waiting {
     /// How many threads wait, or are about to.
     count: AtomicUsize,
     /// When the last loop ended, in nanoseconds since [`START`].
     last: AtomicU64,
+    /// Where they find the next.
+    pub(super) gate: Gate,
 }
 
 thread_local! {
     static WAITING: Arc<Waiting> = Arc::default();
 }
 
-/// Lets the other threads wait for the next loop, as far as they do not.
-pub(super) fn linger() {
-    WAITING.with(Waiting::call);
+/// Those that wait for this thread's loops.
+pub(super) fn waiting() -> Arc<Waiting> {
+    WAITING.with(Arc::clone)
 }
 
 impl Waiting {
-    fn call(self: &Arc<Self>) {
+    /// Lets the other threads wait for the next loop, as far as they do not.
+    pub(super) fn call(self: &Arc<Self>) {
         self.last.store(now(), Ordering::Relaxed);
         let others = rayon::current_num_threads().saturating_sub(1);
         if others == 0 || self.count.compare_exchange(0, others, Ordering::Relaxed, Ordering::Relaxed).is_err() {
@@ -55,13 +60,19 @@ impl Waiting {
         });
     }
 
+    /// Whether some wait, or are about to.
+    pub(super) fn is_called(&self) -> bool {
+        self.count.load(Ordering::Relaxed) > 0
+    }
+
     /// Works on what comes, until nothing has come for long enough.
     fn wait(&self) {
         let limit = u64::try_from(LINGER.as_nanos()).unwrap_or(u64::MAX);
-        while now().saturating_sub(self.last.load(Ordering::Relaxed)) < limit {
+        self.gate.look_out(|| {
             if rayon::yield_now() != Some(Yield::Executed) {
                 std::thread::yield_now();
             }
-        }
+            now().saturating_sub(self.last.load(Ordering::Relaxed)) < limit
+        });
     }
 }

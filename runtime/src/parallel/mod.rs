@@ -35,6 +35,7 @@ mod each;
 mod few;
 #[doc(hidden)]
 pub mod fused;
+mod gate;
 mod half;
 pub(crate) mod interrupt;
 mod intersect;
@@ -114,9 +115,7 @@ pub fn run_all(count: usize, body: &(dyn Fn(usize) + Sync)) {
 
 /// The same; whether all have been called, which are fewer where the kernel is asked to stop.
 pub(crate) fn run_unless_stopped(count: usize, body: &(dyn Fn(usize) + Sync)) -> bool {
-    let is_done = team::run(count, body);
-    linger::linger();
-    is_done
+    team::run(count, body)
 }
 
 /// The most threads that [`with_threads`] starts: eight for each processor, and 256 in any case. More of them only wait for each

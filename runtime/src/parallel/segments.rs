@@ -27,7 +27,6 @@ use super::dot::{LONG, Term, reduce_each};
 use super::each::each;
 use super::lanes::eights;
 use super::wide::{EightLanes, GATHERED, LOADS_ONE_BY_ONE, Wide, fetch, set_bytes};
-use std::ops::RangeInclusive;
 
 /// How many runs are marked before those before them are added up: single bytes have long been stored when vectors of them are loaded.
 const RUNS: usize = 256;
@@ -46,12 +45,15 @@ struct Marks {
     has_empty: bool,
 }
 
-/// How many runs a chunk may have whose ends a processor guesses right when it meets them again, so that nothing is won by not
-/// having to guess. Fewer are a block of a loop that has more.
-const REMEMBERED: RangeInclusive<usize> = 65..=2048;
+/// How many runs a chunk has at least for its processor to meet the same ends again. Fewer are a block of a loop that has more.
+const FEWEST: usize = 65;
 
-/// The same, where the lengths of runs are alike.
-const REMEMBERED_ALIKE: RangeInclusive<usize> = 2049..=8192;
+/// How many runs a chunk may have whose ends a processor guesses right when it meets them again, so that nothing is won by not having to
+/// guess: of any lengths, and of lengths that are alike. A thread has several chunks.
+const REMEMBERED: [usize; 2] = [2048, 8192];
+
+/// The same of the only thread, which has all runs in one chunk.
+const REMEMBERED_ALONE: [usize; 2] = [8192, 16384];
 
 /// Of how many runs the lengths are looked at.
 const LOOKED_AT: usize = 256;
@@ -64,6 +66,16 @@ fn are_alike<P: Coordinate>(positions: &[P]) -> bool {
     let all = end.place().wrapping_sub(first.place());
     let (_, longest) = lengths(positions);
     longest.saturating_mul(positions.len() - 1) <= all.saturating_mul(4)
+}
+
+/// Whether the processor guesses where runs end.
+#[inline(always)]
+fn are_guessed<P: Coordinate>(positions: &[P], runs: usize) -> bool {
+    if !(FEWEST..=REMEMBERED_ALONE[1]).contains(&runs) {
+        return false;
+    }
+    let [any, alike] = if super::threads() == 1 { REMEMBERED_ALONE } else { REMEMBERED };
+    runs <= any || runs <= alike && are_alike(positions)
 }
 
 /// The lengths of the shortest run and the longest.
@@ -84,8 +96,7 @@ pub(super) fn reduce_between<C: Monoid, F: Term, P: Coordinate>(term: F, positio
         return reduce_between_of_far::<C, F, P>(term, positions, totals);
     }
     let runs = totals.len();
-    let are_guessed = REMEMBERED.contains(&runs) || REMEMBERED_ALIKE.contains(&runs) && are_alike(positions);
-    if LOADS_ONE_BY_ONE && are_guessed {
+    if LOADS_ONE_BY_ONE && are_guessed(positions, runs) {
         return reduce_each::<C, F, P>(term, positions, totals);
     }
     reduce_anywhere::<C, F, P>(term, positions, totals);

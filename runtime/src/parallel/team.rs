@@ -6,6 +6,7 @@
 //! many a loop takes.
 
 use super::interrupt::{self, Question};
+use super::linger::{self, Waiting};
 use rayon::Scope;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -42,6 +43,7 @@ impl Share {
 struct Team<'a> {
     shares: Vec<Share>,
     body: &'a (dyn Fn(usize) + Sync),
+    count: usize,
     /// How many chunks are done.
     done: AtomicUsize,
     /// Whether no more of them are to be taken.
@@ -88,10 +90,12 @@ impl Team<'_> {
         }
     }
 
-    /// Looks out for the end of what others have taken.
-    fn look_out(&self, count: usize) {
+    /// Works, and looks out for the end of what others have taken.
+    fn lead(&self, question: Option<&Question>) {
+        self.work(question);
         let start = Instant::now();
-        let is_under_way = || self.done.load(Ordering::Acquire) < count && !self.is_stopped.load(Ordering::Relaxed);
+        let is_under_way =
+            || self.done.load(Ordering::Acquire) < self.count && !self.is_stopped.load(Ordering::Relaxed);
         while is_under_way() && start.elapsed() < PATIENCE {
             if rayon::yield_now() != Some(rayon::Yield::Executed) {
                 std::hint::spin_loop();
@@ -101,12 +105,15 @@ impl Team<'_> {
 }
 
 /// Calls `body` with each of `0..count`, at the same time on as many threads as there are and are free. Whether all were called: no
-/// more of them are, once the kernel is asked to stop.
+/// more of them are, once the kernel is asked to stop. Afterwards the threads wait for more of it for a while.
 pub(super) fn run(count: usize, body: &(dyn Fn(usize) + Sync)) -> bool {
-    interrupt::with_question(|question| run_asking(count, body, question))
+    let waiting = linger::waiting();
+    let is_done = interrupt::with_question(|question| run_asking(count, body, question, &waiting));
+    waiting.call();
+    is_done
 }
 
-fn run_asking(count: usize, body: &(dyn Fn(usize) + Sync), question: Option<&Question>) -> bool {
+fn run_asking(count: usize, body: &(dyn Fn(usize) + Sync), question: Option<&Question>, waiting: &Waiting) -> bool {
     // A kernel may have many short loops.
     if question.is_some_and(Question::is_stopped) {
         return false;
@@ -120,12 +127,22 @@ fn run_asking(count: usize, body: &(dyn Fn(usize) + Sync), question: Option<&Que
     };
     let bound = |thread: usize| (u64::from(chunks) * thread as u64 / threads as u64) as u32;
     let shares = (0..threads).map(|thread| Share::new(bound(thread), bound(thread + 1))).collect();
-    let team = Team { shares, body, done: AtomicUsize::new(0), is_stopped: AtomicBool::new(false) };
+    let team = Team { shares, body, count, done: AtomicUsize::new(0), is_stopped: AtomicBool::new(false) };
+    let others = threads - 1;
     match question {
+        // Threads look out for the loop, and need not be called.
+        _ if waiting.is_called() && !waiting.gate.is_open() => {
+            waiting.gate.open(&|| team.work(None), || match waiting.gate.absent(others) {
+                0 => team.lead(question),
+                absent => rayon::in_place_scope(|scope| {
+                    team.call(scope, absent);
+                    team.lead(question);
+                }),
+            })
+        }
         _ if rayon::current_thread_index().is_some() => rayon::in_place_scope(|scope| {
-            team.call(scope, threads - 1);
-            team.work(question);
-            team.look_out(count);
+            team.call(scope, others);
+            team.lead(question);
         }),
         // This thread is none of those that work, and would sleep until they are done.
         Some(question) => {
@@ -133,18 +150,16 @@ fn run_asking(count: usize, body: &(dyn Fn(usize) + Sync), question: Option<&Que
             rayon::in_place_scope(|scope| {
                 scope.spawn(|scope| {
                     let _end = End(&is_ended);
-                    team.call(scope, threads - 1);
-                    team.work(None);
-                    team.look_out(count);
+                    team.call(scope, others);
+                    team.lead(None);
                 });
                 while !is_ended.within(interrupt::PATIENCE) && !question.ask() {}
                 team.stops(Some(question));
             });
         }
         None => rayon::scope(|scope| {
-            team.call(scope, threads - 1);
-            team.work(None);
-            team.look_out(count);
+            team.call(scope, others);
+            team.lead(None);
         }),
     }
     team.done.into_inner() == count

@@ -807,6 +807,25 @@ mod loops {
         on_four_threads(|| run_all(20, &|_| run_all(20, &|_| assert_each_once(20))));
     }
 
+    #[test]
+    fn run_one_behind_the_other() {
+        // Threads look out for the next loop meanwhile, and go into it by themselves.
+        let many = || {
+            for round in 0..500 {
+                assert_each_once(2 + round % 40);
+                if round % 50 == 0 {
+                    run_all(4, &|_| assert_each_once(8));
+                    let panics = || run_all(8, &|chunk| assert!(chunk != round / 50 % 8, "one of eight"));
+                    assert!(catch_unwind(AssertUnwindSafe(panics)).is_err());
+                }
+            }
+        };
+        on_four_threads(many);
+        // On threads that are none of rayon's, alone and side by side.
+        many();
+        std::thread::scope(|scope| _ = [0; 3].map(|_| scope.spawn(many)));
+    }
+
     /// How many of 1,000 chunks run where one of them, which waits for the answer to be looked at, has asked to stop.
     fn begun_until_stopped() -> usize {
         let stop = Arc::new(AtomicBool::new(false));
