@@ -323,13 +323,26 @@ impl<R> Communicator for Remote<R> {
     }
 
     fn exchange(&self, messages: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, CommunicationError> {
+        self.exchange_during(messages, &mut || {})
+    }
+
+    /// The thread that has called moves messages on, and this one works.
+    fn exchange_during(
+        &self,
+        messages: Vec<Vec<u8>>,
+        work: &mut (dyn FnMut() + Send),
+    ) -> Result<Vec<Vec<u8>>, CommunicationError> {
         assert_eq!(messages.len(), self.size, "there is a message for each rank");
         let mut traffic = self.traffic.get();
         for (_, message) in messages.iter().enumerate().filter(|(to, message)| *to != self.rank && !message.is_empty())
         {
             traffic += Traffic { bytes: message.len() as u64, messages: 1 };
         }
-        let taken = self.asks.send(Said::Exchange(messages)).ok().and_then(|()| self.answered.recv().ok());
+        let asked = self.asks.send(Said::Exchange(messages)).ok();
+        let taken = asked.and_then(|()| {
+            work();
+            self.answered.recv().ok()
+        });
         self.traffic.set(traffic);
         // The thread that has called has raised an exception.
         taken.ok_or_else(|| CommunicationError::Stopped { rank: self.rank, reason: "the call has ended".to_owned() })

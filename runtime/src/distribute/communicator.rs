@@ -67,6 +67,38 @@ pub trait Communicator {
     /// When there is not one message for each rank.
     fn exchange(&self, messages: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, CommunicationError>;
 
+    /// As [`exchange`](Self::exchange), and does some work while messages are under way. All ranks need not have the same to do, and one that
+    /// has nothing calls `exchange`. `work` is called once, and may be on another thread; where there is an error, it may not be.
+    ///
+    /// Without an implementation of its own, a rank works when all messages have come.
+    ///
+    /// ```
+    /// use spc::distribute::{Communicator, on_threads};
+    ///
+    /// let sums = on_threads(3, None, |ranks| {
+    ///     let mut own = 0;
+    ///     let taken = ranks.exchange_during(vec![vec![1]; 3], &mut || own = (1..=10).sum())?;
+    ///     Ok::<u8, spc::distribute::CommunicationError>(taken.iter().map(|bytes| bytes[0]).sum::<u8>() + own)
+    /// })?;
+    /// assert_eq!(sums, [58; 3]);
+    /// # Ok::<(), spc::distribute::CommunicationError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Communicator::exchange`].
+    ///
+    /// # Panics
+    /// As there, and when `work` does.
+    fn exchange_during(
+        &self,
+        messages: Vec<Vec<u8>>,
+        work: &mut (dyn FnMut() + Send),
+    ) -> Result<Vec<Vec<u8>>, CommunicationError> {
+        let taken = self.exchange(messages)?;
+        work();
+        Ok(taken)
+    }
+
     /// What this rank has sent so far.
     fn traffic(&self) -> Traffic;
 

@@ -139,6 +139,18 @@ impl Communicator for MpiRank {
         Ok(taken)
     }
 
+    /// The work is done by rayon's threads. This one stays with the messages: MPI moves long ones on only where it is called.
+    fn exchange_during(
+        &self,
+        messages: Vec<Vec<u8>>,
+        work: &mut (dyn FnMut() + Send),
+    ) -> Result<Vec<Vec<u8>>, CommunicationError> {
+        rayon::in_place_scope(|scope| {
+            scope.spawn(|_| work());
+            self.exchange(messages)
+        })
+    }
+
     fn traffic(&self) -> Traffic {
         self.traffic.get()
     }

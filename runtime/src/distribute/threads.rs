@@ -49,6 +49,14 @@ impl Communicator for ThreadRank {
     }
 
     fn exchange(&self, messages: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, CommunicationError> {
+        self.exchange_during(messages, &mut || {})
+    }
+
+    fn exchange_during(
+        &self,
+        messages: Vec<Vec<u8>>,
+        work: &mut (dyn FnMut() + Send),
+    ) -> Result<Vec<Vec<u8>>, CommunicationError> {
         assert_eq!(messages.len(), self.size(), "there is a message for each rank");
         for (to, message) in messages.into_iter().enumerate() {
             if !self.near.contains(&to) && !message.is_empty() {
@@ -56,6 +64,7 @@ impl Communicator for ThreadRank {
             }
             self.all.put(self.rank, to, message);
         }
+        work();
         (0..self.size()).map(|from| self.all.take(from, self.rank)).collect()
     }
 
