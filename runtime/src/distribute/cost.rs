@@ -44,12 +44,14 @@ pub struct Machine {
     pub bandwidth: f64,
     /// Seconds for a message.
     pub latency: f64,
+    /// Bytes of its memory that a rank reads or writes in a second.
+    pub memory: f64,
 }
 
 impl Default for Machine {
-    /// 10 ns an entry, 10 GB/s, 2 µs a message.
+    /// 10 ns an entry, 10 GB/s, 2 µs a message; 20 GB/s of memory.
     fn default() -> Self {
-        Self { entry: 10e-9, bandwidth: 10e9, latency: 2e-6 }
+        Self { entry: 10e-9, bandwidth: 10e9, latency: 2e-6, memory: 20e9 }
     }
 }
 

@@ -17,12 +17,14 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct Part {
     pub(super) results: Vec<(usize, Held)>,
-    /// Taking rows of operands from their owners.
+    /// Taking rows of operands from their owners, without what the kernel does meanwhile.
     pub exchange_time: Duration,
-    /// Scheduling and compiling the kernel for what this rank has.
+    /// Scheduling and compiling the kernel for what this rank has; cutting entries in two for [`Overlap`](super::Overlap).
     pub compile_time: Duration,
     /// In the kernel.
     pub kernel_time: Duration,
+    /// The entries of the tensor that is shared out on which the kernel ran while rows of operands were under way.
+    pub overlapped: usize,
     /// Bringing rows of results to their owners, and combining them there.
     pub combine_time: Duration,
 }

@@ -233,6 +233,16 @@ impl Listed {
     }
 }
 
+/// Whether a format stores the entries that there are and no others.
+pub(super) fn has_entries_alone(format: &Format) -> bool {
+    let kinds: Vec<_> = format.levels.iter().map(|level| level.format.kind).collect();
+    let stores = |place: usize| match kinds[place] {
+        kind if kind.is_singleton() => place > 0 && !kinds[place - 1].is_dense(),
+        kind => kind.is_compressed() || kind.is_dense() && place + 1 < kinds.len(),
+    };
+    (0..kinds.len()).all(stores)
+}
+
 /// The bytes of an index in a message, in a mode of this extent.
 fn index_bytes(extent: usize) -> usize {
     if u32::try_from(extent).is_ok() { 4 } else { 8 }

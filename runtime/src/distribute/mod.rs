@@ -50,6 +50,8 @@ mod listed;
 pub mod message;
 #[cfg(feature = "mpi")]
 mod mpi;
+mod operand_rows;
+mod overlap;
 mod owners;
 mod parts;
 mod placement;
@@ -73,6 +75,7 @@ pub(crate) use factors::{Factors, reduced, summed};
 pub use held::Part;
 #[cfg(feature = "mpi")]
 pub use mpi::MpiRank;
+pub use overlap::{Overlap, Overlapped};
 pub use parts::{PARTS, TooFewParts, in_parts, parts_for, parts_of};
 pub use placement::Placement;
 #[cfg(feature = "decompose")]

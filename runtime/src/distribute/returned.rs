@@ -13,7 +13,7 @@ use spc_compiler::format::Format;
 use spc_compiler::ir::ReduceOperator;
 use spc_compiler::notation::Tensor;
 
-/// Entries that are renumbered at once.
+/// Entries that are renumbered, or elements that are added, at once.
 const CHUNK: usize = 1 << 16;
 
 impl Local<'_> {
@@ -196,6 +196,30 @@ impl Local<'_> {
                 Ok(listed.chosen(own.into_iter()))
             }
         }
+    }
+
+    /// What two runs on parts of this rank's entries have made of a result, together.
+    pub(super) fn of_both(
+        &self,
+        place: usize,
+        mut first: AnyTensor,
+        second: AnyTensor,
+    ) -> Result<AnyTensor, DistributeError> {
+        let declared = &self.problem.kernel.tensors[place];
+        if self.adds()
+            && declared.format.is_dense()
+            && let Some(total) = first.value_bytes_mut()
+        {
+            let add: fn(&mut [u8], &[u8]) = with_element!(declared.element, |T| add::<T>);
+            let values = second.values().as_bytes();
+            let chunk = CHUNK * declared.element.bytes();
+            tasks::each(total.chunks_mut(chunk).collect(), &|number, total: &mut [u8]| {
+                let begin = number * chunk;
+                add(total, &values[begin..begin + total.len()]);
+            });
+            return Ok(first);
+        }
+        self.combined(declared, vec![first, second])
     }
 
     /// Whether results of ranks are added.

@@ -104,6 +104,18 @@ impl Rows {
         }
     }
 
+    /// How many coordinates each rank needs.
+    pub(super) fn needed_by(&self, ranks: usize) -> Vec<u64> {
+        let mut counts = vec![0; ranks];
+        match self {
+            Rows::Ranges(ranges) => {
+                counts.iter_mut().zip(ranges).for_each(|(count, range)| *count = range.len() as u64);
+            }
+            Rows::Shared(shared) => shared.users.iter().for_each(|&user| counts[user as usize] += 1),
+        }
+        counts
+    }
+
     /// The coordinates that a rank needs, ascending.
     pub(super) fn needed(&self, rank: usize) -> Vec<u64> {
         match self {
@@ -170,6 +182,8 @@ mod tests {
                 assert!(rows.owned(rank).is_sorted() && rows.needed(rank).is_sorted());
                 assert!(rows.needed(rank).iter().all(|&coordinate| rows.is_needed(coordinate, rank as u32)));
             }
+            let needed = (0..ranks).map(|rank| rows.needed(rank).len() as u64);
+            assert_eq!(rows.needed_by(ranks), needed.collect::<Vec<_>>());
             assert_eq!(rows.shared().collect::<Vec<_>>(), [1, 4]);
             // Rank 0 has to send 1, so rank 1 owns 4.
             assert_eq!((rows.owner(1), rows.owner(3), rows.owner(4)), (0, 1, 1));

@@ -13,7 +13,7 @@ use super::DistributeError;
 use super::communicator::{CommunicationError, Communicator};
 use super::dense_rows::row_bytes;
 use super::held::{Held, Part};
-use super::listed::{Listed, values_of};
+use super::listed::{Listed, has_entries_alone, values_of};
 use super::message::{message, number, numbers, put};
 use super::placement::cut;
 use super::plan::Plan;
@@ -206,13 +206,8 @@ fn is_plain(declared: &Tensor, shape: &[usize]) -> bool {
         let bytes = elements.and_then(|count| count.checked_mul(declared.element.bytes()));
         return bytes.is_some() && declared.format == Format::dense(shape.len());
     }
-    let kinds: Vec<_> = declared.format.levels.iter().map(|level| level.format.kind).collect();
-    let stores = |place: usize| match kinds[place] {
-        kind if kind.is_singleton() => place > 0 && !kinds[place - 1].is_dense(),
-        kind => kind.is_compressed() || kind.is_dense() && place + 1 < kinds.len(),
-    };
     let bits: u32 = shape.iter().map(|&extent| usize::BITS - extent.leading_zeros()).sum();
-    (0..kinds.len()).all(stores) && bits <= 128
+    has_entries_alone(&declared.format) && bits <= 128
 }
 
 /// A rank's part of a result: it comes after those of the ranks before it.

@@ -215,6 +215,12 @@ impl AnyTensor {
         self.values.as_mut_slice()
     }
 
+    /// The values as bytes, to be changed; nothing of `bool`. Copies them where they are shared.
+    pub(crate) fn value_bytes_mut(&mut self) -> Option<&mut [u8]> {
+        self.kept.forget();
+        self.values.as_bytes_mut()
+    }
+
     /// The same structure with other values.
     ///
     /// # Errors

@@ -262,6 +262,19 @@ impl Values {
         with_values!(self, |values| bytemuck::cast_slice(values))
     }
 
+    /// The values as bytes, to be changed; nothing of `bool`, of which not all bytes are one. Copies them where they are shared.
+    pub(crate) fn as_bytes_mut(&mut self) -> Option<&mut [u8]> {
+        macro_rules! of {
+            ($($variant:ident)*) => {
+                match self {
+                    Values::Bool(_) => None,
+                    $(Values::$variant(values) => Some(bytemuck::cast_slice_mut(values.make_mut().as_mut_slice())),)*
+                }
+            };
+        }
+        of!(F64 F32 F16 BF16 I8 I16 I32 I64 U8 U16 U32 U64 C32 C64)
+    }
+
     /// The values of type `T` as a buffer: without a copy where they are not shared.
     pub fn into_buffer<T: Element>(self) -> Option<Buffer<T>> {
         T::unwrap_owned(self).map(Shared::into_buffer)
