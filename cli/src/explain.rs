@@ -182,12 +182,17 @@ impl Asked<'_> {
         let options = ProgramOptions { deterministic: self.deterministic, ..ProgramOptions::default() };
         let problem = Problem::new(kernel, operands, self.dimensions, &options).map_err(because)?;
         let plans = problem.plans(ranks, Machine::default()).map_err(because)?;
+        let overlapped = plans.first().and_then(|plan| problem.overlapped(plan, Machine::default()));
         drop(progress);
         if settings::json() {
             let placements: Vec<Value> = plans.iter().map(ranks_as_json).collect();
-            return output::print_json(json!({ "explanation": table_of_ranks(&plans), "placements": placements }));
+            return output::print_json(json!({
+                "explanation": table_of_ranks(&plans, overlapped),
+                "placements": placements,
+                "overlapped": overlapped.map(|of| json!({ "entries": of.entries, "modelled_ms": of.time * 1e3 })),
+            }));
         }
-        output::print(&table_of_ranks(&plans))
+        output::print(&table_of_ranks(&plans, overlapped))
     }
 
     /// Runs a kernel by a model of a GPU, and prints what that counts and predicts.

@@ -1,9 +1,11 @@
 //! Options of verbs that work on many ranks.
 
 use crate::failure::Failure;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use spc::distribute::message::{message, numbers};
-use spc::distribute::{CommunicationError, Communicator, ThreadRank, Traffic, in_parts, on_threads, parts_for};
+use spc::distribute::{
+    CommunicationError, Communicator, Machine, Overlap, ThreadRank, Traffic, in_parts, on_threads, parts_for,
+};
 use std::fmt::Display;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
@@ -35,6 +37,40 @@ pub(crate) struct RanksArguments {
     /// What the first option is called.
     #[arg(skip = "--ranks")]
     option: &'static str,
+}
+
+/// Whether ranks work while rows of operands are under way.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct OverlapArgument {
+    /// On ranks, work on entries that need no rows of other ranks while these are under way, and then on the others: `auto`, if not given,
+    /// where that pays by a model in a kernel that runs again and again
+    #[arg(long, value_enum, value_name = "WHEN")]
+    overlap: Option<OverlapName>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum OverlapName {
+    /// Where it pays, from the second run on
+    Auto,
+    Always,
+    Never,
+}
+
+impl OverlapArgument {
+    /// What refuses it where there are no ranks.
+    pub(crate) fn given(self) -> (bool, &'static str) {
+        (self.overlap.is_some(), "--overlap")
+    }
+}
+
+impl From<OverlapArgument> for Overlap {
+    fn from(OverlapArgument { overlap }: OverlapArgument) -> Self {
+        match overlap {
+            None | Some(OverlapName::Auto) => Overlap::WherePays(Machine::default()),
+            Some(OverlapName::Always) => Overlap::Always,
+            Some(OverlapName::Never) => Overlap::Never,
+        }
+    }
 }
 
 impl RanksArguments {

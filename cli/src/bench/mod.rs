@@ -37,7 +37,7 @@ use crate::files::InputKind;
 use crate::output;
 use crate::predicted::predictions;
 use crate::progress::Progress;
-use crate::ranks::RanksArguments;
+use crate::ranks::{OverlapArgument, RanksArguments};
 use crate::run::{BackendName, load, notes, open, read, refuse};
 use crate::{settings, threads};
 use against::Peers;
@@ -143,6 +143,8 @@ pub(crate) struct Bench {
     fail_above: Option<f64>,
     #[command(flatten)]
     on_ranks: RanksArguments,
+    #[command(flatten)]
+    overlap: OverlapArgument,
     /// Show how many times as long other libraries take, by a JSON list of figures: peer, tensor, kernel, mode, rank, element, median_ms, and clock if that is not `kernel`
     #[arg(long, value_name = "FILE")]
     against: Option<PathBuf>,
@@ -189,7 +191,7 @@ impl Bench {
         if !(self.budget > 0.0 && self.budget <= 3600.0) {
             return Err(Failure::usage("`--budget` is a number of seconds above 0, at most 3600"));
         }
-        self.on_ranks.check(&[])?;
+        self.on_ranks.check(&[self.overlap.given()])?;
         if self.on_ranks.are_asked_for() {
             return self.on_ranks();
         }

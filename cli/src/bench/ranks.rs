@@ -15,7 +15,7 @@ use crate::ranks::{Slowest, launched, not_with_ranks};
 use crate::{output, settings};
 use serde_json::{Value, json};
 use spc::distribute::message::{message, numbers};
-use spc::distribute::{Communicator, DistributeError, Machine, Plan, Problem, on_threads};
+use spc::distribute::{Communicator, DistributeError, Machine, Overlap, Plan, Problem, on_threads};
 use spc::execute::ProgramOptions;
 use spc::io;
 use std::fmt::Write;
@@ -62,9 +62,10 @@ impl Bench {
         }
         let ranks = self.on_ranks.number.map_or(1, |ranks| ranks.get());
         let limit = self.on_ranks.longest_wait();
-        let budget = self.budget();
+        let (budget, overlap) = (self.budget(), self.overlap.into());
         let measure = |problem: &Problem, plan: &Plan| {
-            on_threads(ranks, limit, |own| measured(problem, plan, &budget, own)).map(|mut all| all.swap_remove(0))
+            on_threads(ranks, limit, |own| measured((problem, plan), (&budget, overlap), own))
+                .map(|mut all| all.swap_remove(0))
         };
         let (all, refused) = self.measured_on(ranks, &measure)?;
         self.told(&all, &refused)
@@ -79,9 +80,9 @@ impl Bench {
     fn in_processes(&self) -> Result<(), Failure> {
         let all = Processes::new(&self.on_ranks)?;
         all.together(|| {
-            let (own, budget) = (all.rank(), self.budget());
+            let (own, budget, overlap) = (all.rank(), self.budget(), self.overlap.into());
             let measure = |problem: &Problem, plan: &Plan| {
-                let found = measured(problem, plan, &budget, own);
+                let found = measured((problem, plan), (&budget, overlap), own);
                 // Other processes wait for one that stops.
                 Ok(found.unwrap_or_else(|error| all.end(Failure::refused(&error))))
             };
@@ -129,7 +130,8 @@ impl Bench {
         let plan = plan_of(ranks).map_err(said)?;
         let Some(measured) = measure(&problem, &plan).map_err(said)? else { return Ok(None) };
         let one = plan_of(1).map_err(said)?;
-        let of_one = on_threads(1, None, |own| self::measured(&problem, &one, &self.budget(), own));
+        let of_one =
+            on_threads(1, None, |own| self::measured((&problem, &one), (&self.budget(), self.overlap.into()), own));
         let of_one = of_one.map_err(said)?.swap_remove(0).map_or(f64::NAN, |measured| measured.times[0].as_secs_f64());
         let summary = plan.summary(Machine::default());
         Ok(Some(OnRanks {
@@ -160,21 +162,23 @@ impl Bench {
     }
 }
 
-/// This rank's part: prepared once and run again and again, each time from when all ranks are there. The figures are on the first rank.
+/// This rank's part: prepared once and run again and again, each time with rows of operands that are sent anew, from when all ranks are there. The figures are on the first rank.
 fn measured(
-    problem: &Problem,
-    plan: &Plan,
-    budget: &Budget,
+    (problem, plan): (&Problem, &Plan),
+    (budget, overlap): (&Budget, Overlap),
     own: &dyn Communicator,
 ) -> Result<Option<Slowest<CLOCKS>>, DistributeError> {
     let mut prepared = problem.prepare(plan, own)?;
+    prepared.overlap(overlap);
     let mut run = || -> Result<[Duration; CLOCKS], DistributeError> {
+        prepared.send_anew();
         own.gather_all(&[])?;
         let start = Instant::now();
         let part = prepared.run()?;
         Ok([start.elapsed(), part.exchange_time, part.kernel_time, part.combine_time])
     };
-    // The first one writes into memory that was not touched before.
+    // The first one writes into memory that was not touched before, and the second cuts entries where that pays.
+    run()?;
     run()?;
     let before = own.traffic();
     let [once, ..] = run()?;

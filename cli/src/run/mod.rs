@@ -11,7 +11,7 @@ use crate::failure::{Failure, note};
 use crate::files::{Destination, InputKind, OutputKind};
 use crate::planning::PlanArguments;
 use crate::progress::Progress;
-use crate::ranks::RanksArguments;
+use crate::ranks::{OverlapArgument, RanksArguments};
 use crate::source::Source;
 use crate::{settings, threads};
 use clap::{Args, ValueEnum};
@@ -81,6 +81,8 @@ pub(crate) struct Run {
     /// them in two again and again, `i` for the range of an index; what costs least if not given
     #[arg(long, value_name = "WHAT")]
     distribute: Option<String>,
+    #[command(flatten)]
+    overlap: OverlapArgument,
     /// Leave alone what `spc bench --tune` has found for such a kernel
     #[arg(long)]
     untuned: bool,

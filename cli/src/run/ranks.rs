@@ -13,8 +13,10 @@ use crate::ranks::{Slowest, Work, launched, not_with_ranks};
 use crate::settings;
 use crate::source::Source;
 use serde_json::{Value, json};
+use spc::distribute::message::{message, number};
 use spc::distribute::{
-    Communicator, DistributeError, Machine, Part, Placement, Plan, Problem, ResultFile, SharedFile, Written, on_threads,
+    Communicator, DistributeError, Machine, Overlapped, Part, Placement, Plan, Problem, ResultFile, SharedFile,
+    Written, on_threads,
 };
 use spc::execute::Operand;
 use spc::tensor::AnyTensor;
@@ -42,7 +44,7 @@ impl Ranks {
 impl Run {
     /// The ranks that were asked for, by an option or by starting many processes together.
     pub(super) fn ranks(&self) -> Result<Option<Ranks>, Failure> {
-        self.on_ranks.check(&[(self.distribute.is_some(), "--distribute")])?;
+        self.on_ranks.check(&[(self.distribute.is_some(), "--distribute"), self.overlap.given()])?;
         if !self.on_ranks.are_asked_for() {
             return Ok(None);
         }
@@ -88,7 +90,7 @@ impl Run {
                 let (problem, plan) =
                     all.agree(self.placed((placement, work.pieces(own.size())), (kernel, &source), operands))?;
                 progress.step("running");
-                work.on(own, |own| of_rank(&problem, &plan, (self.repeat.get(), &files), own))
+                work.on(own, |own| self.of_rank(&problem, &plan, &files, own))
             }
         };
         let ran = match ran {
@@ -115,9 +117,7 @@ impl Run {
             None => {
                 let (problem, plan) = self.placed((placement, work.pieces(ranks)), (kernel, &source), operands)?;
                 progress.step("running");
-                on_threads(ranks, limit, |own| {
-                    work.on(own, |own| of_rank(&problem, &plan, (self.repeat.get(), &files), own))
-                })
+                on_threads(ranks, limit, |own| work.on(own, |own| self.of_rank(&problem, &plan, &files, own)))
             }
         };
         let ran = ran.map_err(|error| failure(error, kernel, &source))?;
@@ -137,7 +137,42 @@ impl Run {
     ) -> Result<Option<Ran>, DistributeError> {
         let (operands, options) = (operands.to_vec(), self.options(1));
         let (problem, plan) = Problem::of_file(kernel, operands, file, placement, &self.dimensions, &options, own)?;
-        of_rank(&problem, &plan, (self.repeat.get(), files), own)
+        self.of_rank(&problem, &plan, files, own)
+    }
+
+    /// This rank's part of a run; what came out and is not in files that ranks write together is on the first rank. Rows of operands are sent in
+    /// each run.
+    fn of_rank(
+        &self,
+        problem: &Problem,
+        plan: &Plan,
+        files: &[ResultFile],
+        own: &dyn Communicator,
+    ) -> Result<Option<Ran>, DistributeError> {
+        let before = own.traffic();
+        let mut prepared = problem.prepare(plan, own)?;
+        prepared.overlap(self.overlap.into());
+        let mut part = prepared.run()?;
+        let traffic = own.traffic().since(before);
+        let mut runs = vec![times(&part)];
+        for _ in 1..self.repeat.get() {
+            prepared.send_anew();
+            part = prepared.run()?;
+            runs.push(times(&part));
+        }
+        let overlapped = own.gather(message([part.overlapped as u64]))?.unwrap_or_default();
+        let (part, written) = problem.write(plan, part, files, own)?;
+        let results = problem.gather(plan, part, own)?;
+        let slowest = Slowest::of(own, traffic, &runs)?;
+        Ok(results.zip(slowest).map(|(results, slowest)| Ran {
+            written,
+            results,
+            slowest,
+            overlapped: overlapped.iter().map(|entries| number::<u64>(entries)).sum(),
+            placement: plan.placement().to_string(),
+            pieces: plan.ranks(),
+            plan: of_plan(plan),
+        }))
     }
 
     /// How so many ranks work.
@@ -172,35 +207,6 @@ impl Run {
     }
 }
 
-/// This rank's part of a run; what came out and is not in files that ranks write together is on the first rank.
-fn of_rank(
-    problem: &Problem,
-    plan: &Plan,
-    (repeat, files): (usize, &[ResultFile]),
-    own: &dyn Communicator,
-) -> Result<Option<Ran>, DistributeError> {
-    let before = own.traffic();
-    let mut prepared = problem.prepare(plan, own)?;
-    let mut part = prepared.run()?;
-    let traffic = own.traffic().since(before);
-    let mut runs = vec![times(&part)];
-    for _ in 1..repeat {
-        part = prepared.run()?;
-        runs.push(times(&part));
-    }
-    let (part, written) = problem.write(plan, part, files, own)?;
-    let results = problem.gather(plan, part, own)?;
-    let slowest = Slowest::of(own, traffic, &runs)?;
-    Ok(results.zip(slowest).map(|(results, slowest)| Ran {
-        written,
-        results,
-        slowest,
-        placement: plan.placement().to_string(),
-        pieces: plan.ranks(),
-        plan: of_plan(plan),
-    }))
-}
-
 /// What came out on all ranks.
 struct Ran {
     /// What is in files already.
@@ -208,6 +214,8 @@ struct Ran {
     results: Vec<(String, AnyTensor)>,
     /// In the first run, and in the median of all.
     slowest: Slowest<3>,
+    /// The entries that ranks worked on while rows of operands were under way, in the last run.
+    overlapped: u64,
     placement: String,
     /// As many as there are ranks, or parts.
     pieces: usize,
@@ -246,6 +254,7 @@ impl Ran {
                 "sent_bytes": sent.bytes,
                 "messages": sent.messages,
                 "runs": runs,
+                "overlapped_entries": self.overlapped,
                 "run_ms": milliseconds(run),
                 "exchange_ms": milliseconds(exchange),
                 "combine_ms": milliseconds(combine),
@@ -287,8 +296,8 @@ fn times(part: &Part) -> [Duration; 3] {
     [part.exchange_time, part.kernel_time, part.combine_time]
 }
 
-/// Placements with what each sends, the best first.
-pub(crate) fn table(plans: &[Plan]) -> String {
+/// Placements with what each sends, the best first, and what ranks gain in that if they work while rows of operands are under way.
+pub(crate) fn table(plans: &[Plan], overlapped: Option<Overlapped>) -> String {
     let machine = Machine::default();
     let ranks = plans.first().map_or(0, Plan::ranks);
     let mut text = format!(
@@ -330,6 +339,15 @@ pub(crate) fn table(plans: &[Plan]) -> String {
             false => "sends least of those that take up to twice as long as the fastest",
         };
         _ = writeln!(text, "`{}` {why}: {has}", best.placement());
+        if let Some(Overlapped { entries, time }) = overlapped {
+            let all: u64 = best.counts().iter().map(|counts| counts.entries).sum();
+            let share = entries as f64 / all.max(1) as f64 * 100.0;
+            let time = time * 1e3;
+            _ = writeln!(
+                text,
+                "a run after the first takes {time:.3} ms: {share:.0} % of the entries need no rows of other ranks, and are worked on while rows are under way"
+            );
+        }
     }
     text
 }

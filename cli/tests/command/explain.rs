@@ -98,3 +98,24 @@ together 92 bytes for 6 stored";
     assert_has(&place.refuses(&["formats", "cssr"]), &["E0201", "did you mean `csr`?"]);
     assert_has(&place.refuses(&["formats", "csr", "--order", "3"]), &["E0205"]);
 }
+
+/// What ranks gain where they work on entries that need no rows of others, and that nothing is said where they gain nothing.
+#[test]
+fn what_is_worked_on_while_rows_are_under_way() {
+    let place = Place::new();
+    let text = "fn k(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); } schedule { distribute(A); }";
+    let generate = |shape, entries, file| {
+        place.prints(&["generate", "uniform", "--shape", shape, "--nnz", entries, "--seed", "1", "-o", file]);
+    };
+    generate("2000x100000", "200000", "wide.tns");
+    generate("20x30", "200", "small.tns");
+    let of = |file: &'static str| ["explain", text, "--ranks", "4", "-i", file, "-i", "x=ones"];
+    let number = |json: &serde_json::Value| json.as_f64().unwrap_or_else(|| panic!("no number: {json}"));
+    let json = place.json(&[&of("A=wide.tns")[..], &["--json"]].concat());
+    let overlapped = &json["overlapped"];
+    assert!(number(&overlapped["modelled_ms"]) < number(&json["placements"][0]["modelled_ms"]), "{json}");
+    let entries = number(&overlapped["entries"]);
+    assert!(entries > 20_000.0 && entries < 200_000.0, "{json}");
+    assert_has(&place.prints(&of("A=wide.tns")), &["\na run after the first takes ", "need no rows of other ranks"]);
+    assert!(!place.prints(&of("A=small.tns")).contains("a run after the first"));
+}

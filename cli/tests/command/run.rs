@@ -282,6 +282,8 @@ fn processes_that_mpi_has_started_are_refused() {
     let refuses = |option| place.fails(&["run", "y(i) = A(i,j)", "-i", "A=x.tns", option, "1"], 2);
     assert_has(&refuses("--distribute"), &["`--distribute` is for ranks", "mpirun -n N"]);
     assert_has(&refuses("--timeout"), &["`--timeout` is for ranks"]);
+    let said = place.fails(&["run", "y(i) = A(i,j)", "-i", "A=x.tns", "--overlap", "always"], 2);
+    assert_has(&said, &["`--overlap` is for ranks"]);
 }
 
 #[test]

@@ -133,6 +133,32 @@ fn processes_give_what_threads_give() -> Result<(), Skip> {
     Ok(())
 }
 
+/// Work that is done while rows of operands are under way changes nothing but rounding.
+fn processes_work_while_rows_are_under_way() -> Result<(), Skip> {
+    let together = Together::new()?;
+    for (kernel, placements) in [&KERNELS[0], &KERNELS[1], &KERNELS[2], &KERNELS[6]] {
+        let arguments = format!("{kernel}{} --repeat 3", asked(placements[0]));
+        let with = together.json(4, &format!("{arguments} --overlap always"));
+        let without = together.json(4, &format!("{arguments} --overlap never"));
+        let worked = |json: &serde_json::Value| json["overlapped_entries"].as_u64().unwrap_or_else(|| panic!("{json}"));
+        assert!(worked(&with) > 0 && worked(&without) == 0, "{arguments}: {with}");
+        for field in ["plan", "sent_bytes", "messages"] {
+            assert_eq!(with[field], without[field], "{arguments}: {field}");
+        }
+        let sum = |json: &serde_json::Value| {
+            let outputs = json["outputs"].as_object().expect("results by name");
+            outputs.values().filter_map(|of| of["checksum"].as_f64()).sum::<f64>()
+        };
+        assert!((sum(&with) - sum(&without)).abs() <= 1e-9 * sum(&without).abs(), "{arguments}: {with}, {without}");
+        let threads = format!("exec \"$0\" run --json {arguments} --overlap always --ranks 4");
+        let threads = together.command("sh").args(["-c", &threads, env!("CARGO_BIN_EXE_spc")]).output();
+        let threads: serde_json::Value =
+            serde_json::from_slice(&threads.expect("it starts").stdout).expect("it is JSON");
+        assert_eq!(worked(&threads), worked(&with), "{arguments}");
+    }
+    Ok(())
+}
+
 /// Four processes write parts of one file, which is what one writes of all (as it does to a pipe).
 fn processes_write_one_file() -> Result<(), Skip> {
     let together = Together::new()?;
@@ -335,6 +361,7 @@ fn what_one_process_has_is_refused() -> Result<(), Skip> {
 
 spc_tests::tests! {
     processes_give_what_threads_give,
+    processes_work_while_rows_are_under_way,
     processes_write_one_file,
     processes_give_the_same_bits,
     processes_decompose_together,
