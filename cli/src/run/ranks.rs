@@ -339,6 +339,15 @@ pub(crate) fn table(plans: &[Plan], overlapped: Option<Overlapped>) -> String {
             false => "sends least of those that take up to twice as long as the fastest",
         };
         _ = writeln!(text, "`{}` {why}: {has}", best.placement());
+        let is_range = |plan: &&Plan| matches!(plan.placement(), Placement::Range { .. });
+        if let (Some(range), Some(other)) = (Some(best).filter(is_range), plans.iter().find(|plan| !is_range(plan))) {
+            _ = writeln!(
+                text,
+                "`spc run` takes `{}` where each rank reads its part of a file: a range needs all entries on each rank, and `--distribute {}` asks for it",
+                other.placement(),
+                range.placement()
+            );
+        }
         if let Some(Overlapped { entries, time }) = overlapped {
             let all: u64 = best.counts().iter().map(|counts| counts.entries).sum();
             let share = entries as f64 / all.max(1) as f64 * 100.0;

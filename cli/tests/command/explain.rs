@@ -119,3 +119,18 @@ fn what_is_worked_on_while_rows_are_under_way() {
     assert_has(&place.prints(&of("A=wide.tns")), &["\na run after the first takes ", "need no rows of other ranks"]);
     assert!(!place.prints(&of("A=small.tns")).contains("a run after the first"));
 }
+
+/// A range that costs least is none of the choices of ranks that read their parts of a file.
+#[test]
+fn what_runs_take_in_place_of_a_range() {
+    let place = Place::new();
+    let text = "fn k(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }";
+    place.prints(&["generate", "uniform", "--shape", "2000x20", "--nnz", "4000", "--seed", "1", "-o", "tall.tns"]);
+    let ranks = ["--ranks", "4", "-i", "A=tall.tns", "-i", "x=ones"];
+    let explained = place.prints(&[&["explain", text][..], &ranks].concat());
+    assert_has(&explained, &["\n`i` takes least time", "and `--distribute i` asks for it\n"]);
+    let (_, taken) = explained.split_once("\n`spc run` takes `").expect("it says what is taken");
+    let (taken, _) = taken.split_once('`').expect("it is quoted");
+    let run = place.prints(&[&["run", text][..], &ranks].concat());
+    assert_has(&run, &[&format!("distribute {taken} over 4 ranks")]);
+}
