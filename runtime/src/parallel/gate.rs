@@ -57,7 +57,7 @@ impl Gate {
 
     /// Whether a loop is open.
     pub(super) fn is_open(&self) -> bool {
-        self.number.0.load(Ordering::Relaxed) % 2 == 1
+        !self.number.0.load(Ordering::Relaxed).is_multiple_of(2)
     }
 
     /// Calls `lead`, while threads that look out call `work`, and waits for these. One thread opens a gate, and not one that is open.
@@ -82,7 +82,7 @@ impl Gate {
     /// Goes into a loop that is open, and not the one that this thread was in last.
     fn enter(&self, last: &mut u64) {
         let number = self.number.0.load(Ordering::SeqCst);
-        if number % 2 == 0 || number == *last {
+        if number.is_multiple_of(2) || number == *last {
             return;
         }
         *last = number;

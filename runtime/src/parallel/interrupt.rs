@@ -10,7 +10,7 @@ use std::thread::LocalKey;
 use std::time::{Duration, Instant};
 
 /// How long a question is left alone.
-pub(super) const PATIENCE: Duration = Duration::from_millis(20);
+const PATIENCE: Duration = Duration::from_millis(20);
 
 /// What asks whether to stop.
 pub(crate) struct Question {
@@ -27,7 +27,7 @@ impl Question {
     }
 
     /// The same, asked now.
-    pub(super) fn ask(&self) -> bool {
+    fn ask(&self) -> bool {
         self.is_stopped.set(self.is_stopped.get() || (self.ask)());
         self.last.set(Instant::now());
         self.is_stopped.get()

@@ -1,7 +1,7 @@
 //! Threads that look out for the next parallel loop for a while, before they sleep.
 //!
 //! A program that calls one small kernel after the other leaves rayon's threads idle in between. They soon sleep, and to wake one
-//! takes longer than many a loop does alone. So the threads of a loop that is done wait for the next for [`LINGER`], and give
+//! takes longer than many a loop does alone. So threads that were called for a loop wait for the next for [`LINGER`], and give
 //! the processor to whoever else wants it meanwhile. The thread that began the loop goes on at once.
 
 use super::gate::Gate;
@@ -26,7 +26,7 @@ fn now() -> u64 {
 pub(super) struct Waiting {
     /// How many threads wait, or are about to.
     count: AtomicUsize,
-    /// When the last loop ended, in nanoseconds since [`START`].
+    /// When the last loop began or ended, in nanoseconds since [`START`].
     last: AtomicU64,
     /// Where they find the next.
     pub(super) gate: Gate,
@@ -42,12 +42,12 @@ pub(super) fn waiting() -> Arc<Waiting> {
 }
 
 impl Waiting {
-    /// Lets the other threads wait for the next loop, as far as they do not.
-    pub(super) fn call(self: &Arc<Self>) {
-        self.last.store(now(), Ordering::Relaxed);
+    /// Lets the other threads wait for the next loop, unless some do or are about to; whether they were called.
+    pub(super) fn call(self: &Arc<Self>) -> bool {
+        self.stay();
         let others = rayon::current_num_threads().saturating_sub(1);
         if others == 0 || self.count.compare_exchange(0, others, Ordering::Relaxed, Ordering::Relaxed).is_err() {
-            return;
+            return false;
         }
         // A thread that is none of rayon's goes on itself, and needs a processor too.
         let own = rayon::current_thread_index().unwrap_or(0);
@@ -58,11 +58,12 @@ impl Waiting {
                 waiting.count.fetch_sub(1, Ordering::Relaxed);
             }
         });
+        true
     }
 
-    /// Whether some wait, or are about to.
-    pub(super) fn is_called(&self) -> bool {
-        self.count.load(Ordering::Relaxed) > 0
+    /// Has those that wait begin to count anew.
+    pub(super) fn stay(&self) {
+        self.last.store(now(), Ordering::Relaxed);
     }
 
     /// Works on what comes, until nothing has come for long enough.

@@ -2,14 +2,12 @@
 //!
 //! Every thread begins with a share of the chunks, and always with the same one: what it wrote in one loop lies in its cache when
 //! the next begins. Who is done takes chunks from the ends of the others' shares. No thread waits for another but the one
-//! that began the loop, and that one looks out for the end before it sleeps: a thread that sleeps takes longer to wake than
-//! many a loop takes.
+//! that began the loop, and that one only for those that are at work: a thread that sleeps takes longer to wake than many a loop takes.
 
 use super::interrupt::{self, Question};
-use super::linger::{self, Waiting};
+use super::linger;
 use rayon::Scope;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long the thread that began a loop looks out for its end.
@@ -90,9 +88,23 @@ impl Team<'_> {
         }
     }
 
-    /// Works, and looks out for the end of what others have taken.
-    fn lead(&self, question: Option<&Question>) {
-        self.work(question);
+    /// Calls that many threads, works, and looks out for the end of what others have taken.
+    fn lead(&self, called: usize, question: Option<&Question>) {
+        let lead = || {
+            self.work(question);
+            self.look_out();
+        };
+        match called {
+            0 => lead(),
+            called => rayon::in_place_scope(|scope| {
+                self.call(scope, called);
+                lead();
+            }),
+        }
+    }
+
+    /// Looks out for the end of what others have taken.
+    fn look_out(&self) {
         let start = Instant::now();
         let is_under_way =
             || self.done.load(Ordering::Acquire) < self.count && !self.is_stopped.load(Ordering::Relaxed);
@@ -107,86 +119,44 @@ impl Team<'_> {
 /// Calls `body` with each of `0..count`, at the same time on as many threads as there are and are free. Whether all were called: no
 /// more of them are, once the kernel is asked to stop. Afterwards the threads wait for more of it for a while.
 pub(super) fn run(count: usize, body: &(dyn Fn(usize) + Sync)) -> bool {
-    let waiting = linger::waiting();
-    let is_done = interrupt::with_question(|question| run_asking(count, body, question, &waiting));
-    waiting.call();
-    is_done
+    interrupt::with_question(|question| run_asking(count, body, question))
 }
 
-fn run_asking(count: usize, body: &(dyn Fn(usize) + Sync), question: Option<&Question>, waiting: &Waiting) -> bool {
+fn run_asking(count: usize, body: &(dyn Fn(usize) + Sync), question: Option<&Question>) -> bool {
     // A kernel may have many short loops.
     if question.is_some_and(Question::is_stopped) {
         return false;
     }
-    let threads = rayon::current_num_threads().min(count);
-    let Some(chunks) = u32::try_from(count).ok().filter(|_| threads > 1) else {
-        return (0..count).all(|chunk| {
+    let one_by_one = || {
+        (0..count).all(|chunk| {
             body(chunk);
             !question.is_some_and(Question::is_stopped)
-        });
+        })
     };
+    let threads = rayon::current_num_threads().min(count);
+    let Some(chunks) = u32::try_from(count).ok().filter(|_| threads > 1) else {
+        return one_by_one();
+    };
+    let waiting = linger::waiting();
+    // In a loop that this thread has begun itself, threads of a pool are called; one that is none of them would wait for those that are busy.
+    let is_inside = waiting.gate.is_open();
+    if is_inside && rayon::current_thread_index().is_none() {
+        return one_by_one();
+    }
     let bound = |thread: usize| (u64::from(chunks) * thread as u64 / threads as u64) as u32;
     let shares = (0..threads).map(|thread| Share::new(bound(thread), bound(thread + 1))).collect();
     let team = Team { shares, body, count, done: AtomicUsize::new(0), is_stopped: AtomicBool::new(false) };
-    let others = threads - 1;
-    match question {
-        // Threads look out for the loop, and need not be called.
-        _ if waiting.is_called() && !waiting.gate.is_open() => {
-            waiting.gate.open(&|| team.work(None), || match waiting.gate.absent(others) {
-                0 => team.lead(question),
-                absent => rayon::in_place_scope(|scope| {
-                    team.call(scope, absent);
-                    team.lead(question);
-                }),
-            })
-        }
-        _ if rayon::current_thread_index().is_some() => rayon::in_place_scope(|scope| {
-            team.call(scope, others);
-            team.lead(question);
-        }),
-        // This thread is none of those that work, and would sleep until they are done.
-        Some(question) => {
-            let is_ended = Ended::default();
-            rayon::in_place_scope(|scope| {
-                scope.spawn(|scope| {
-                    let _end = End(&is_ended);
-                    team.call(scope, others);
-                    team.lead(None);
-                });
-                while !is_ended.within(interrupt::PATIENCE) && !question.ask() {}
-                team.stops(Some(question));
-            });
-        }
-        None => rayon::scope(|scope| {
-            team.call(scope, others);
-            team.lead(None);
-        }),
+    if is_inside {
+        team.lead(threads - 1, question);
+    } else {
+        // Threads that sleep find the loop when they are awake: this one does not wait for them.
+        let are_awake = !waiting.call();
+        waiting.gate.open(&|| team.work(None), || {
+            // Some may have gone meanwhile, or do something else.
+            let absent = if are_awake { waiting.gate.absent(threads - 1) } else { 0 };
+            team.lead(absent, question);
+        });
+        waiting.stay();
     }
     team.done.into_inner() == count
-}
-
-/// Whether the thread that leads a loop has nothing more to do.
-#[derive(Default)]
-struct Ended {
-    is_ended: Mutex<bool>,
-    change: Condvar,
-}
-
-impl Ended {
-    /// Waits for it, but not for longer.
-    fn within(&self, patience: Duration) -> bool {
-        let guard = self.is_ended.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.change.wait_timeout_while(guard, patience, |is_ended| !*is_ended);
-        *waited.unwrap_or_else(PoisonError::into_inner).0
-    }
-}
-
-/// Says when it is dropped that there is nothing more to do, also by a panic.
-struct End<'a>(&'a Ended);
-
-impl Drop for End<'_> {
-    fn drop(&mut self) {
-        *self.0.is_ended.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        self.0.change.notify_one();
-    }
 }

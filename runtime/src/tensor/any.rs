@@ -216,6 +216,7 @@ impl AnyTensor {
     }
 
     /// The values as bytes, to be changed; nothing of `bool`. Copies them where they are shared.
+    #[cfg(feature = "compile")]
     pub(crate) fn value_bytes_mut(&mut self) -> Option<&mut [u8]> {
         self.kept.forget();
         self.values.as_bytes_mut()

@@ -263,6 +263,7 @@ impl Values {
     }
 
     /// The values as bytes, to be changed; nothing of `bool`, of which not all bytes are one. Copies them where they are shared.
+    #[cfg(feature = "compile")]
     pub(crate) fn as_bytes_mut(&mut self) -> Option<&mut [u8]> {
         macro_rules! of {
             ($($variant:ident)*) => {
