@@ -110,7 +110,8 @@ class Command:
                 arguments += ["-o", f"{name}={name}.out.{kind}"]
         ranks = program.ranks
         if ranks is not None:
-            arguments += ["--ranks", str(ranks.count)]
+            # On an odd number of them, entries that need no rows of others go first, wherever that is right.
+            arguments += ["--ranks", str(ranks.count), "--overlap", ("auto", "always")[ranks.count % 2]]
             if ranks.shared is not None and not ranks.directive:
                 arguments += ["--distribute", ranks.option()]
         elif program.seed % 16 == 0:
