@@ -747,6 +747,8 @@ pub enum Sharing {
         length: Expr,
         /// How what meets is combined.
         operator: ReduceOperator,
+        /// Whether all elements of the array are the operator's identity at first, whatever they were.
+        anew: bool,
     },
     /// Each chunk has a copy that starts from the operator's identity; the copies are combined into the array.
     Private(ReduceOperator),

@@ -26,7 +26,7 @@ impl Ordered {
             ArrayRole::Local => true,
             ArrayRole::Values { tensor } => match kernel.tensor(tensor).source {
                 Source::Output { initial: Initial::Filled(value), .. } => !value.is_nan(),
-                Source::Output { initial: Initial::Empty, .. } => true,
+                Source::Output { initial: Initial::Overwritten | Initial::Empty, .. } => true,
                 _ => false,
             },
             _ => false,

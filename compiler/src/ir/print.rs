@@ -527,9 +527,10 @@ impl Display for Shown<'_, Sharing> {
         let kernel = self.kernel;
         match self.node {
             Sharing::Owned { place, start } => write!(f, "owned {} -> {}", kernel.show(place), kernel.show(start)),
-            Sharing::Segmented { place, start, length, operator } => {
+            Sharing::Segmented { place, start, length, operator, anew } => {
                 let (place, start, length) = (kernel.show(place), kernel.show(start), kernel.show(length));
-                write!(f, "segmented {operator} {place} -> {start} length {length}")
+                let anew = if *anew { " anew" } else { "" };
+                write!(f, "segmented {operator} {place} -> {start} length {length}{anew}")
             }
             Sharing::Private(operator) => write!(f, "private {operator}"),
             Sharing::Joined { positions_of: None } => f.write_str("joined"),

@@ -16,7 +16,8 @@
 //!     with its block, or where a later statement of that block is a view of the same array and one of the two is mutable.
 //!  9. What a parallel loop writes and does not make inside is named once in `sharing`, and is used as that says: `owned`
 //!     arrays are not appended to or filled; `segmented` and `private` ones are only reduced into, with that operator;
-//!     `joined` ones, and no others, are arrays of appended outputs, and positions are of another joined array.
+//!     only segments of outputs are begun `anew`; `joined` ones, and no others, are arrays of appended outputs, and positions
+//!     are of another joined array.
 //! 10. A mutable variable from outside a parallel loop is not read or assigned inside; only if it is named, once, in
 //!     `reducing` it is updated, with that operator.
 //! 11. Parallel loops do not nest.

@@ -282,7 +282,7 @@ impl Lowering<'_> {
             }
             Conflict::Segments(told, operator) => {
                 let (place, start, length) = self.part(target, told, loops, places);
-                Sharing::Segmented { place, start, length, operator }
+                Sharing::Segmented { place, start, length, operator, anew: false }
             }
         }
     }

@@ -290,7 +290,7 @@ impl Lowering<'_> {
         let position = self.position_of(share, Expr::Variable(place), scope);
         let (start, length) = self.segment(share, target, levels, position);
         match *conflict {
-            Conflict::Segments(_, operator) => Sharing::Segmented { place, start, length, operator },
+            Conflict::Segments(_, operator) => Sharing::Segmented { place, start, length, operator, anew: false },
             _ => Sharing::Owned { place, start },
         }
     }

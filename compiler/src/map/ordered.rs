@@ -88,7 +88,7 @@ impl Builder {
     pub(super) fn borders(&mut self, parallel: &Parallel) -> (Vec<Border>, Vec<Border>) {
         let mut borders = Vec::new();
         for (array, sharing) in &parallel.sharing {
-            let Sharing::Segmented { place, start, length, operator } = sharing else { continue };
+            let Sharing::Segmented { place, start, length, operator, .. } = sharing else { continue };
             let kernel = &mut self.module.kernel;
             let name = kernel.array(*array).name.clone();
             let own = (kernel.declare_index(&format!("{name}_own")), kernel.declare_index(&format!("{name}_own_end")));

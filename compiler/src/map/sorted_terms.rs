@@ -202,6 +202,7 @@ impl Builder {
             start: row(Expr::load(written.keys, Expr::Variable(first))),
             length: terms.row.clone().unwrap_or(Expr::Index(1)),
             operator: terms.operator,
+            anew: false,
         };
         Parallel {
             sharing: vec![(terms.array, segmented)],

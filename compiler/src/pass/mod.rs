@@ -15,6 +15,7 @@ mod lanes;
 mod long;
 mod masks;
 mod neighbours;
+mod overwritten;
 mod runs;
 mod slices;
 mod strips;
@@ -33,6 +34,7 @@ pub type Pass = (&'static str, fn(Kernel) -> Kernel);
 
 /// All passes, in order.
 pub const PASSES: &[Pass] = &[
+    ("overwritten", overwritten::overwritten),
     ("tidy", tidy::tidy),
     ("masks", masks::masks),
     ("flatten", flatten::flatten),

@@ -2,8 +2,8 @@
 
 use super::{
     children::children, codes::codes, directories::directories, dots::dots, flatten::flatten, hoist::hoist,
-    intersections::intersections, lanes::lanes, long::long, masks::masks, neighbours::neighbours, runs::runs,
-    slices::slices, strips::strips, tidy::tidy, views::views,
+    intersections::intersections, lanes::lanes, long::long, masks::masks, neighbours::neighbours,
+    overwritten::overwritten, runs::runs, slices::slices, strips::strips, tidy::tidy, views::views,
 };
 use crate::ir::{Kernel, verify};
 use insta::assert_snapshot;
@@ -1465,5 +1465,101 @@ mod operands_walked_from_their_roots {
         ] {
             assert!(!looked_up(&body).contains("directory"), "{body}");
         }
+    }
+}
+
+mod overwriting {
+    use super::*;
+
+    const DECLARATIONS: &str = "kernel k {
+      dimension d0 n runtime
+      dimension d1 R constant 4
+      tensor t0 A f64 [dense, compressed] (d0, d0) input
+      tensor t1 C f64 [dense, compressed] (d0, d0) output shared t0 2 zero
+      tensor t2 Y f64 [dense, dense] (d0, d1) output dense zero
+      array a0 A2_pos index(u32) positions t0 1
+      array a1 A2_crd index(u32) coordinates t0 1
+      array a2 A_vals f64 values t0
+      array a3 C_vals f64 values t1
+      array a4 Y f64 values t2
+      variable v0 i index
+      variable v1 p index
+      variable v2 r index
+      variable v3 low index
+      variable v4 high index
+      variable v5 place index
+      variable v6 row index
+      variable v7 t f64 mutable
+      body {";
+
+    /// Which of the outputs C and Y are overwritten, and whether segments begin anew.
+    fn found(body: &str) -> (bool, bool, bool) {
+        let kernel = crate::ir::parse(&format!("{DECLARATIONS}{body}}} }}"), crate::level::named)
+            .unwrap_or_else(|error| panic!("{error}: {body}"));
+        let before = verify(kernel).unwrap_or_else(|violations| panic!("{violations:?}: {body}")).into_inner();
+        let text = verify(overwritten(before)).unwrap_or_else(|violations| panic!("{violations:?}")).to_string();
+        let has = |of: &str| text.lines().any(|line| line.contains(of) && line.contains("overwritten"));
+        (has("t1 C"), has("t2 Y"), text.contains(" anew"))
+    }
+
+    const ROWS: &str = "for v0 in 0..d0 { for v2 in 0..4 { a4[v0 * 4 + v2] = 1.0f64 } }";
+
+    #[test]
+    fn what_loops_over_all_places_store_to_is_overwritten() {
+        assert_eq!(found(ROWS), (false, true, false));
+        // The order of the loops does not matter, nor does what follows.
+        assert_eq!(found("for v2 in 0..4 { for v0 in 0..d0 { a4[v0 * 4 + v2] = 1.0f64 } }"), (false, true, false));
+        assert_eq!(found(&format!("{ROWS} a4[0] += 2.0f64")), (false, true, false));
+        let entries = "for v0 in 0..d0 { for v1 in a0[v0]..a0[v0 + 1] { a3[v1] = a2[v1] } }";
+        assert_eq!(found(entries), (true, false, false));
+        let named = "for v0 in 0..d0 { let v6 = v0 for v2 in 0..4 { let v5 = v6 * 4 + v2 a4[v5] = 1.0f64 } }";
+        assert_eq!(found(named), (false, true, false));
+        let both = format!("if d0 < 5 {{ {ROWS} }} else {{ {ROWS} }}");
+        assert_eq!(found(&both), (false, true, false));
+    }
+
+    #[test]
+    fn what_some_places_are_left_out_of_is_not() {
+        for body in [
+            "",
+            "for v0 in 0..d0 { for v2 in 0..3 { a4[v0 * 4 + v2] = 1.0f64 } }",
+            "for v0 in 1..d0 { for v2 in 0..4 { a4[v0 * 4 + v2] = 1.0f64 } }",
+            "for v0 in 0..d0 { for v2 in 0..4 { a4[v0 * 5 + v2] = 1.0f64 } }",
+            "for v0 in 0..d0 { for v2 in 0..4 { a4[v0 * 4 + v2] += 1.0f64 } }",
+            "for v0 in 0..d0 { for v2 in 0..4 { if v0 < v2 { a4[v0 * 4 + v2] = 1.0f64 } } }",
+            // A loop beside may have no iteration.
+            "for v0 in 0..d0 { for v2 in 0..4 { for v1 in 0..d0 { a4[v0 * 4 + v2] = 1.0f64 } } }",
+            // What was there is read, before or in another iteration.
+            "let v7 = a4[0] for v0 in 0..d0 { for v2 in 0..4 { a4[v0 * 4 + v2] = v7 } }",
+            "for v0 in 0..d0 { for v2 in 0..4 { a4[v0 * 4 + v2] = a4[0] } }",
+            "for v0 in 0..d0 { for v2 in 0..4 { a4[v0 * 4 + v2] = 1.0f64 } a4[0] += 1.0f64 }",
+            "for v0 in 0..d0 { for v1 in a0[v0]..a0[v0 + 1] { a4[v1] = a2[v1] } }",
+            "for v0 in 0..d0 { for v2 in a0[v0]..a0[v0] { a3[v2] = a2[v2] } }",
+        ] {
+            assert_eq!(found(body), (false, false, false), "{body}");
+        }
+        let one = format!("if d0 < 5 {{ {ROWS} }} else {{ }}");
+        assert_eq!(found(&one), (false, false, false));
+    }
+
+    #[test]
+    fn loops_for_uneven_work_begin_anew() {
+        let even = "parallel v3..v4 in 0..d0 sharing a4 owned v5 -> v5 * 4 {
+            for v0 in v3..v4 { for v2 in 0..4 { a4[v0 * 4 + v2] = 1.0f64 } } }";
+        assert_eq!(found(even), (false, true, false));
+        let uneven = |sharing: &str, what: &str| {
+            format!("{even} uneven parallel v3..v4 in a0[0]..a0[d0] sharing a4 {sharing} {{ {what} }}")
+        };
+        let segments = "segmented + v5 -> v5 length 4";
+        assert_eq!(found(&uneven(segments, "a4[v3] += 1.0f64")), (false, true, true));
+        // What a loop for uneven work stores is what the other stores.
+        assert_eq!(found(&uneven("owned v5 -> v5", "a4[v3] = 1.0f64")), (false, true, false));
+        assert_eq!(found(&uneven("owned v5 -> v5", "a4[v3] += 1.0f64")), (false, false, false));
+        // Not the identity.
+        assert_eq!(found(&uneven("segmented * v5 -> v5 length 4", "a4[v3] *= 1.0f64")), (false, false, false));
+        assert_eq!(found(&uneven("private +", "a4[v3] += 1.0f64")), (false, false, false));
+        // A later loop adds to what is there.
+        let later = format!("{ROWS} parallel v3..v4 in 0..d0 sharing a4 {segments} {{ a4[v3] += 1.0f64 }}");
+        assert_eq!(found(&later), (false, true, false));
     }
 }

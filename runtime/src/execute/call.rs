@@ -39,7 +39,7 @@ use super::around::Copied;
 use super::array::{Access, Array, Data, Parameter, Stored};
 use super::error::Error;
 use super::extents::{check_outputs, extents};
-use super::output::{appended_levels, assemble, fill, same_structure, shared_levels, value_count};
+use super::output::{appended_levels, assemble, fill, same_structure, shared_levels, spoil, value_count};
 use crate::tensor::{AnyTensor, Buffer, Element, Index, LevelArrays, Listed, Shared, Values};
 use spc_compiler::format::Format;
 use spc_compiler::ir::{self, ArrayRole, Initial, Kernel, Source, Structure, Tensor, TensorId};
@@ -359,10 +359,10 @@ impl<'k> Call<'k> {
             .ok_or_else(|| Error::TooLarge { tensor: tensor() })?;
         let values = Values::try_zeroed(declared.element, count);
         let mut values = values.map_err(|source| Error::Memory { tensor: tensor(), source })?;
-        if let Initial::Filled(value) = initial
-            && value != value.zero()
-        {
-            fill(&mut values, value);
+        match initial {
+            Initial::Filled(value) if value != value.zero() => fill(&mut values, value),
+            Initial::Overwritten => spoil(&mut values),
+            Initial::Filled(_) | Initial::Empty => {}
         }
         Ok(Data::Values(values))
     }
@@ -624,6 +624,7 @@ unsafe fn data_of(tensor: &AnyTensor, role: ArrayRole) -> Option<Data> {
 fn renew(array: &mut Array) {
     match (array.parameter.access, &mut array.data) {
         (Access::Write(Initial::Filled(value)), Data::Values(values)) => fill(values, value),
+        (Access::Write(Initial::Overwritten), Data::Values(values)) => spoil(values),
         (Access::Append, data) => data.clear(),
         _ => {}
     }

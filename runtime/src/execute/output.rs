@@ -72,6 +72,15 @@ pub(super) fn fill(values: &mut Values, value: Literal) {
     with_values_mut!(values, |values| all(values, value));
 }
 
+/// Shows where checks are on whether a kernel writes all values of what it is said to overwrite.
+pub(super) fn spoil(values: &mut Values) {
+    if cfg!(debug_assertions) {
+        let element = values.element();
+        let spoilt = if element.is_float() { Literal::new(element, f64::NAN) } else { Literal::new(element, 77.0) };
+        fill(values, spoilt.unwrap_or(Literal::Integer(element, 1)));
+    }
+}
+
 /// The levels that a kernel has appended.
 pub(super) fn appended_levels(
     id: TensorId,

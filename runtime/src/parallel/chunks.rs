@@ -273,9 +273,30 @@ impl Chunks {
         for (chunk, part) in self.owned(whole, start).parts.into_iter().enumerate() {
             let Part { base, elements } = unlock(part).expect("each part is taken once");
             let next = if chunk == last { 0 } else { length };
-            parts.push(Mutex::new(Segments { base, elements, next: Vec::new(), length: next }));
+            parts.push(Mutex::new(Segments { base, elements, next: Vec::new(), length: next, anew: false }));
         }
         Segmented { fill, parts }
+    }
+
+    /// As [`Chunks::segmented`], where all elements of `whole` are `fill` at first, whatever they were.
+    ///
+    /// # Panics
+    /// As there.
+    pub fn segmented_anew<'a, T: Copy>(
+        &self,
+        whole: &'a mut [T],
+        start: &dyn Fn(usize) -> usize,
+        length: usize,
+        fill: T,
+    ) -> Segmented<'a, T> {
+        if self.count() == 0 {
+            whole.fill(fill);
+        }
+        let segmented = self.segmented(whole, start, length, fill);
+        for part in &segmented.parts {
+            lock(part).anew = true;
+        }
+        segmented
     }
 
     /// `whole` for the first chunk, and for each other an array of that length whose elements are `fill` at first.
@@ -568,6 +589,8 @@ struct Segments<'a, T> {
     next: Vec<T>,
     /// How long that is.
     length: usize,
+    /// Whether the elements are going to be filled.
+    anew: bool,
 }
 
 impl<'a, T: Plain> Segmented<'a, T> {
@@ -577,10 +600,15 @@ impl<'a, T: Plain> Segmented<'a, T> {
         let mut segments = {
             let mut here = lock(home);
             let elements = std::mem::take(&mut here.elements);
-            Segments { elements, base: here.base, next: std::mem::take(&mut here.next), length: here.length }
+            let next = std::mem::take(&mut here.next);
+            let anew = std::mem::take(&mut here.anew);
+            Segments { elements, base: here.base, next, length: here.length, anew }
         };
         if segments.next.is_empty() {
             segments.next = array(self.fill, [segments.length]);
+        }
+        if std::mem::take(&mut segments.anew) {
+            segments.elements.fill(self.fill);
         }
         TakenSegments { segments, home }
     }
@@ -618,9 +646,9 @@ impl<T> TakenSegments<'_, '_, T> {
 
 impl<T> Drop for TakenSegments<'_, '_, T> {
     fn drop(&mut self) {
-        let Segments { base, elements, next, length } = &mut self.segments;
+        let Segments { base, elements, next, length, anew } = &mut self.segments;
         let (elements, next) = (std::mem::take(elements), std::mem::take(next));
-        *lock(self.home) = Segments { base: *base, elements, next, length: *length };
+        *lock(self.home) = Segments { base: *base, elements, next, length: *length, anew: *anew };
     }
 }
 

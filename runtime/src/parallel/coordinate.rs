@@ -15,6 +15,9 @@ pub trait Coordinate: Copy + sealed::Sealed {
 
     /// Whether it is no coordinate, where rows are filled up.
     fn is_filling(self) -> bool;
+
+    /// The largest of some; of none, 0.
+    fn largest(of: &[Self]) -> Self;
 }
 
 macro_rules! coordinates {
@@ -32,6 +35,11 @@ macro_rules! coordinates {
             #[inline(always)]
             fn is_filling(self) -> bool {
                 self == Self::FILLING
+            }
+
+            #[inline(always)]
+            fn largest(of: &[Self]) -> Self {
+                of.iter().fold(0, |largest, coordinate| largest.max(*coordinate))
             }
         })*
     };

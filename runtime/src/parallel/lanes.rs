@@ -103,6 +103,34 @@ pub trait TermInLanes<N: Number>: Copy {
     /// They, unless a coordinate does not; at most as many as there are lanes.
     fn within<L: Lanes<Number = N>>(self) -> Option<Self::Within>;
 
+    /// The same terms, unless a coordinate does not lie within its array, or there are other reasons to look at each; however many.
+    fn all_within(self) -> Option<Self::Within>;
+
+    /// The one at a place.
+    ///
+    /// # Safety
+    /// There is such a place, and all coordinates are known to lie within their arrays.
+    #[inline(always)]
+    unsafe fn get_within(self, place: usize) -> N
+    where
+        Self: Term<Number = N>,
+    {
+        self.get(place)
+    }
+
+    /// Combines the one at a place with a total.
+    ///
+    /// # Safety
+    /// As for [`TermInLanes::get_within`].
+    #[inline(always)]
+    unsafe fn combine_within<C: Monoid>(self, total: &mut N, place: usize)
+    where
+        Self: Term<Number = N>,
+    {
+        // SAFETY: as the caller has it.
+        *total = Value::apply(C::OP, *total, unsafe { self.get_within(place) });
+    }
+
     /// In which lanes there is something, of at most as many.
     #[inline(always)]
     fn mask<L: Lanes<Number = N>>(self) -> u32
@@ -381,6 +409,17 @@ impl<T: Stored> TermInLanes<T::Number> for Run<'_, T> {
     }
 
     #[inline(always)]
+    fn all_within(self) -> Option<Self> {
+        Some(self)
+    }
+
+    #[inline(always)]
+    unsafe fn get_within(self, place: usize) -> T::Number {
+        // SAFETY: the caller vouches for the place.
+        unsafe { self.0.get_unchecked(place) }.loaded()
+    }
+
+    #[inline(always)]
     fn lanes<L: Lanes<Number = T::Number>>(self) -> L {
         T::load(self.0)
     }
@@ -397,6 +436,11 @@ impl<'a, T: Stored, C: Coordinate> TermInLanes<T::Number> for At<'a, T, C> {
     #[inline(always)]
     fn within<L: Lanes<Number = T::Number>>(self) -> Option<Within<'a, T, C>> {
         T::are_within::<L, C>(self.of, self.coordinates).then_some(Within(self))
+    }
+
+    #[inline(always)]
+    fn all_within(self) -> Option<Within<'a, T, C>> {
+        (C::largest(self.coordinates).place() < self.of.len()).then_some(Within(self))
     }
 
     #[inline(always)]
@@ -435,6 +479,21 @@ impl<T: Stored, C: Coordinate> TermInLanes<T::Number> for Within<'_, T, C> {
     type Within = Self;
 
     #[inline(always)]
+    fn all_within(self) -> Option<Self> {
+        Some(self)
+    }
+
+    #[inline(always)]
+    unsafe fn get_within(self, place: usize) -> T::Number {
+        // SAFETY: the caller vouches for the place, and `At::within` has found that its coordinate lies within the array. A compiler would
+        // load several coordinates as a vector, and take it apart again.
+        unsafe {
+            let coordinate = (&raw const *self.0.coordinates.get_unchecked(place)).read_volatile();
+            self.0.of.get_unchecked(coordinate.place()).loaded()
+        }
+    }
+
+    #[inline(always)]
     fn fetch(self, place: usize) {
         self.0.fetch(place);
     }
@@ -466,6 +525,11 @@ impl<T: Stored, C: Coordinate> TermInLanes<T::Number> for AtSome<'_, T, C> {
     }
 
     #[inline(always)]
+    fn all_within(self) -> Option<Self> {
+        None
+    }
+
+    #[inline(always)]
     fn lanes<L: Lanes<Number = T::Number>>(self) -> L {
         T::gather(self.0.of, self.0.coordinates, true)
     }
@@ -488,6 +552,11 @@ impl<T: Number> TermInLanes<T> for Same<T> {
     }
 
     #[inline(always)]
+    fn all_within(self) -> Option<Self> {
+        Some(self)
+    }
+
+    #[inline(always)]
     fn lanes<L: Lanes<Number = T>>(self) -> L {
         L::splat(self.0)
     }
@@ -505,6 +574,29 @@ impl<O: Operator, A: Term, B: Term<Number = A::Number>> TermInLanes<A::Number> f
     #[inline(always)]
     fn within<L: Lanes<Number = A::Number>>(self) -> Option<Self::Within> {
         Some(Both(self.0.within::<L>()?, self.1.within::<L>()?, PhantomData))
+    }
+
+    #[inline(always)]
+    fn all_within(self) -> Option<Self::Within> {
+        Some(Both(self.0.all_within()?, self.1.all_within()?, PhantomData))
+    }
+
+    #[inline(always)]
+    unsafe fn get_within(self, place: usize) -> A::Number {
+        // SAFETY: as the caller has it.
+        unsafe { Value::apply(O::OP, self.0.get_within(place), self.1.get_within(place)) }
+    }
+
+    #[inline(always)]
+    unsafe fn combine_within<C: Monoid>(self, total: &mut A::Number, place: usize) {
+        // SAFETY: as the caller has it.
+        *total = unsafe {
+            if C::IS_SUM && matches!(O::OP, Op::Multiply) {
+                self.0.get_within(place).times_plus(self.1.get_within(place), *total)
+            } else {
+                Value::apply(C::OP, *total, self.get_within(place))
+            }
+        };
     }
 
     #[inline(always)]

@@ -95,9 +95,8 @@ pub(super) fn reduce_between<C: Monoid, F: Term, P: Coordinate>(term: F, positio
     if term.longest() > GATHERED {
         return reduce_between_of_far::<C, F, P>(term, positions, totals);
     }
-    let runs = totals.len();
-    if LOADS_ONE_BY_ONE && are_guessed(positions, runs) {
-        return reduce_each::<C, F, P>(term, positions, totals);
+    if LOADS_ONE_BY_ONE && are_guessed(positions, totals.len()) {
+        return reduce_guessed::<C, F, P>(term, positions, totals);
     }
     reduce_anywhere::<C, F, P>(term, positions, totals);
 }
@@ -107,6 +106,60 @@ pub(super) fn reduce_between<C: Monoid, F: Term, P: Coordinate>(term: F, positio
 #[inline(never)]
 fn reduce_between_of_far<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], totals: &mut [F::Number]) {
     reduce_each::<C, F, P>(term, positions, totals);
+}
+
+/// How many runs are checked at once.
+const CHECKED: usize = 128;
+
+/// How many terms short runs have on the average, which are not worth a vector, at most.
+const SHORT: usize = 8;
+
+/// The totals of runs whose ends a processor guesses.
+#[inline(never)]
+fn reduce_guessed<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], totals: &mut [F::Number]) {
+    let mut rest = positions;
+    for totals in totals.chunks_mut(CHECKED) {
+        let bounds = &rest[..totals.len() + 1];
+        rest = &rest[totals.len()..];
+        let (first, end) = (bounds[0].place(), bounds[totals.len()].place());
+        let ascend = bounds.windows(2).fold(true, |all, pair| all & (pair[0].place() <= pair[1].place()));
+        let are_short = end.wrapping_sub(first) <= SHORT * totals.len() && lengths(bounds).1 <= 4 * SHORT;
+        let are_there = ascend && end <= term.length();
+        let within = if are_there && are_short { term.part(first, end - first).all_within() } else { None };
+        match within {
+            // SAFETY: positions ascend up to the number of terms, and all coordinates lie within their arrays.
+            Some(within) => unsafe { reduce_short::<C, F::Within, P>(within, bounds, totals) },
+            None => reduce_each::<C, F, P>(term, bounds, totals),
+        }
+    }
+}
+
+/// The totals of short runs, one term after the other. All that they ask for has been checked for many at once: one by one that takes
+/// as long as they do.
+///
+/// # Safety
+/// Positions ascend, and the terms are those from the first of them to the last; all coordinates lie within their arrays.
+#[inline(never)]
+unsafe fn reduce_short<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], totals: &mut [F::Number]) {
+    let first = positions[0].place();
+    let mut place = 0;
+    for (end, total) in positions[1..].iter().zip(totals) {
+        let end = end.place() - first;
+        let [mut one, mut other] = [F::Number::identity(C::OP); 2];
+        // SAFETY: as the caller has it.
+        unsafe {
+            while place + 2 <= end {
+                term.combine_within::<C>(&mut one, place);
+                term.combine_within::<C>(&mut other, place + 1);
+                place += 2;
+            }
+            if place < end {
+                term.combine_within::<C>(&mut one, place);
+                place += 1;
+            }
+        }
+        *total = F::Number::apply(C::OP, one, other);
+    }
 }
 
 /// The totals of runs, wherever they end.

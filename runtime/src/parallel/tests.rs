@@ -179,13 +179,17 @@ fn owned_parts_ascend() {
     .unwrap();
 }
 
-/// Sums of runs of places in segments of two elements, by four threads.
-fn sums_in_segments(segment_of: &(dyn Fn(usize) -> usize + Sync), places: usize) -> Vec<u64> {
+/// Sums of runs of places in segments of two elements, by four threads; to what is there, or anew.
+fn sums_in_segments(segment_of: &(dyn Fn(usize) -> usize + Sync), places: usize, anew: bool) -> Vec<u64> {
     let mut sums = vec![1; 2 * (segment_of(places - 1) + 2)];
     with_threads(4, || {
         let chunks = Chunks::even(0, places);
         assert!(chunks.count() > 20);
-        let segments = chunks.segmented(&mut sums, &|place| 2 * segment_of(place), 2, 0);
+        let start = |place| 2 * segment_of(place);
+        let segments = match anew {
+            true => chunks.segmented_anew(&mut sums, &start, 2, 0),
+            false => chunks.segmented(&mut sums, &start, 2, 0),
+        };
         chunks.run(&|chunk| {
             let (low, high) = chunks.range(chunk);
             let mut sums = segments.take(chunk);
@@ -210,13 +214,22 @@ fn segments_that_chunks_share_are_combined() {
             expected[2 * segment_of(place)] += 1;
             expected[2 * segment_of(place) + 1] += place as u64;
         }
-        assert_eq!(sums_in_segments(&segment_of, places), expected, "segments of {length} places");
+        assert_eq!(sums_in_segments(&segment_of, places, false), expected, "segments of {length} places");
+        expected.iter_mut().for_each(|sum| *sum -= 1);
+        assert_eq!(sums_in_segments(&segment_of, places, true), expected, "segments of {length} places, anew");
     }
     // Segments without places lie between those that have some.
-    let sums = sums_in_segments(&|place| place / 5_000 * 100, places);
+    let sums = sums_in_segments(&|place| place / 5_000 * 100, places, false);
     assert!(
         (0..sums.len() / 2).all(|segment| (sums[2 * segment] == 5_001) == (segment % 100 == 0 && segment < 10_000))
     );
+}
+
+#[test]
+fn segments_that_begin_anew_are_filled_where_no_chunk_is() {
+    let mut array = [7; 5];
+    drop(Chunks::even(3, 3).segmented_anew(&mut array, &|place| place, 1, 2));
+    assert_eq!(array, [2; 5]);
 }
 
 #[test]

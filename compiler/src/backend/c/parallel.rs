@@ -174,7 +174,12 @@ impl Printer<'_> {
                 ));
                 (all, length)
             }
-            Sharing::Segmented { length, .. } => {
+            Sharing::Segmented { length, operator, anew, .. } => {
+                if *anew {
+                    let (identity, every) = (self.identity_of(*operator, array), self.length(array));
+                    self.line("#pragma omp parallel for schedule(static)");
+                    self.line(&format!("for (size_t n = 0; n < {every}; n++) {whole}[n] = {identity};"));
+                }
                 let (length, all) = (self.expr(length), parts(self, "next"));
                 let known = parts(self, "segment");
                 self.helpers.product();

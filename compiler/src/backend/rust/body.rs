@@ -651,12 +651,13 @@ impl Printer<'_> {
                 let whole = self.borrowed(array, whole);
                 quote!(let #part = chunks.private(#whole, #identity);)
             }
-            Sharing::Segmented { place, start, length, operator } => {
+            Sharing::Segmented { place, start, length, operator, anew } => {
                 let element = self.array_element(array).expect("segments are of values");
                 let identity = self.identity(*operator, Type::of(element));
                 let (start, length) = (self.closure(*place, start), self.expr(length));
                 let whole = self.borrowed(array, whole);
-                quote!(let #part = chunks.segmented(#whole, &#start, #length, #identity);)
+                let segmented = ident(if *anew { "segmented_anew" } else { "segmented" });
+                quote!(let #part = chunks.#segmented(#whole, &#start, #length, #identity);)
             }
             Sharing::Joined { positions_of: None } => quote!(let #part = chunks.joined(#whole);),
             Sharing::Joined { positions_of: Some(_) } => {

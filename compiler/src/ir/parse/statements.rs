@@ -352,7 +352,8 @@ impl<'t> Parser<'t> {
             self.require("->")?;
             let start = self.expr()?;
             self.require("length")?;
-            Sharing::Segmented { place, start, length: self.expr()?, operator }
+            let length = self.expr()?;
+            Sharing::Segmented { place, start, length, operator, anew: self.accept("anew")? }
         } else if self.accept("private")? {
             Sharing::Private(self.reduce_operator()?)
         } else {

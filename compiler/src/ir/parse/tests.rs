@@ -493,6 +493,7 @@ impl Random {
                 start: self.expr(3),
                 length: self.expr(2),
                 operator: self.operator(),
+                anew: self.yes(),
             },
             0 => Sharing::Owned { place: self.variable(), start: self.expr(3) },
             1 => Sharing::Private(self.operator()),

@@ -688,8 +688,11 @@ impl<'k> Body<'k> {
                 self.at_place(*place, start);
                 self.start_reads(*place, start);
             }
-            Sharing::Segmented { place, start, length, operator } => {
+            Sharing::Segmented { place, start, length, operator, anew } => {
                 self.reduces(*operator, self.element_type(array));
+                if *anew && self.kernel.array(array).role == ArrayRole::Local {
+                    self.report(9, format!("{name} is of no output, and is not begun anew"));
+                }
                 self.at_place(*place, start);
                 self.expr(length, Type::Index);
                 [start, length].into_iter().for_each(|expr| self.start_reads(*place, expr));

@@ -69,6 +69,11 @@ impl Machine<'_> {
         if let Some(uneven) = node.uneven.as_ref().filter(|_| self.random.below(2) == 0) {
             return self.parallel(uneven);
         }
+        for (array, sharing) in &node.sharing {
+            if let Sharing::Segmented { operator, anew: true, .. } = sharing {
+                self.fill(*array, private_identity(*operator, self.kernel.array(*array).element)?)?;
+            }
+        }
         let (begin, end) = (self.index(&node.begin)?, self.index(&node.end)?);
         if begin > end {
             return Ok(());

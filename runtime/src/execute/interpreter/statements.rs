@@ -51,7 +51,10 @@ impl Machine<'_> {
                 self.allocate(*array, length, fill)?;
             }
             Statement::Folds { totals, terms, between } => self.folds(*totals, terms, *between)?,
-            Statement::Fill(array, value) => self.fill(*array, value)?,
+            Statement::Fill(array, value) => {
+                let value = self.eval(value)?;
+                self.fill(*array, value)?;
+            }
             Statement::View { array, of, begin, length, .. } => {
                 self.slots[array.index()] = self.view(*of, self.index(begin)?, self.index(length)?)?;
             }
@@ -277,8 +280,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    fn fill(&mut self, array: ArrayId, value: &Expr) -> Result<()> {
-        let value = self.eval(value)?;
+    pub(super) fn fill(&mut self, array: ArrayId, value: Value) -> Result<()> {
         self.written(array, |counts| counts.filled += self.length(array));
         for index in 0..self.length(array) {
             let element = self.place(array, index)?;

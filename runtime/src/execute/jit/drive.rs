@@ -281,9 +281,13 @@ fn shared<'a>(
         Sharing::Owned => {
             with_kind!(share.kind, |T| Box::new(chunks.owned(unsafe { whole::<T>(data, length) }, &begins)))
         }
-        Sharing::Segmented { identity, add } => with_kind!(share.kind, |T| {
+        Sharing::Segmented { identity, add, anew } => with_kind!(share.kind, |T| {
             let whole = unsafe { whole::<T>(data, length) };
-            let shared = chunks.segmented(whole, &begins, query(segment(place), 0), <T as Words>::of(identity));
+            let (length, identity) = (query(segment(place), 0), <T as Words>::of(identity));
+            let shared = match anew {
+                true => chunks.segmented_anew(whole, &begins, length, identity),
+                false => chunks.segmented(whole, &begins, length, identity),
+            };
             Box::new(Reduced { shared, add, frame })
         }),
         Sharing::Private { identity, add } => with_kind!(share.kind, |T| {

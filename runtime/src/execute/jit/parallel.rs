@@ -263,8 +263,8 @@ impl Draft {
             let add = self.adds[place].map(|id| unsafe { std::mem::transmute::<*const u8, session::Add>(address(id)) });
             let sharing = match (sharing, add) {
                 (Sharing::Owned { .. }, _) => session::Sharing::Owned,
-                (Sharing::Segmented { operator, .. }, Some(add)) => {
-                    session::Sharing::Segmented { identity: identity(element, *operator)?, add }
+                (Sharing::Segmented { operator, anew, .. }, Some(add)) => {
+                    session::Sharing::Segmented { identity: identity(element, *operator)?, add, anew: *anew }
                 }
                 (Sharing::Private(operator), Some(add)) => {
                     session::Sharing::Private { identity: identity(element, *operator)?, add }

@@ -229,6 +229,7 @@ pub(super) enum Sharing {
     Segmented {
         identity: [u64; 2],
         add: Add,
+        anew: bool,
     },
     Private {
         identity: [u64; 2],

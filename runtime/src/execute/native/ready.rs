@@ -22,6 +22,7 @@ fn arrays<T: Plain + Send + Sync + 'static>() -> usize {
         Owned::<T>::take,
         drop_in_place::<Owned<'static, T>>,
         Chunks::segmented::<T>,
+        Chunks::segmented_anew::<T>,
         Segmented::<T>::take,
         Segmented::<T>::combine,
         drop_in_place::<Segmented<'static, T>>,
