@@ -148,7 +148,11 @@ impl Chunks {
         let nothing = before(begin);
         let work = |place: usize| before(place).saturating_sub(nothing);
         let total = work(end);
-        let share = total / cut.count(total);
+        let count = cut.count(total);
+        if count == 1 {
+            return Chunks { bounds: vec![begin, end], work: vec![total], are_even: true, in_order: false };
+        }
+        let share = total / count;
         let mut search = Search { before: &work, slack: share / 64, low: (begin, 0), behind: vec![(end, total)] };
         let mut chunks =
             Chunks::cut(begin, end, total, cut, &mut |low, work| search.place(work).unwrap_or(end).max(low));
@@ -162,9 +166,10 @@ impl Chunks {
 
     /// Cuts where equal shares of `total` end; `place(low, share)` is a place, from `low` on, with that work before it.
     fn cut(begin: usize, end: usize, total: usize, cut: Cut, place: &mut dyn FnMut(usize, usize) -> usize) -> Chunks {
-        let mut bounds = vec![begin];
+        let count = cut.count(total);
+        let mut bounds = Vec::with_capacity(count + 1);
+        bounds.push(begin);
         if begin < end {
-            let count = cut.count(total);
             for chunk in 1..count {
                 let share = (total as u128 * chunk as u128 / count as u128) as usize;
                 let low = bounds[bounds.len() - 1];
