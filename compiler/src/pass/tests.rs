@@ -1473,7 +1473,7 @@ mod overwriting {
 
     const DECLARATIONS: &str = "kernel k {
       dimension d0 n runtime
-      dimension d1 R constant 4
+      dimension d1 R 4
       tensor t0 A f64 [dense, compressed] (d0, d0) input
       tensor t1 C f64 [dense, compressed] (d0, d0) output shared t0 2 zero
       tensor t2 Y f64 [dense, dense] (d0, d1) output dense zero

@@ -1,10 +1,10 @@
 //! The parameters of a kernel, with their elements.
 
+use super::call::Call;
 use super::error::Error;
 use crate::complex::{c32, c64};
 use crate::half::{bf16, f16};
 use crate::tensor::{Buffer, Element, Index, IndexArray, OutOfMemory, Plain, Shared, Values};
-use crate::with_element;
 use bytemuck::AnyBitPattern;
 use spc_compiler::format::IndexWidth;
 use spc_compiler::ir::{self, ArrayElement, Initial, Kernel, Size, Source, Structure};
@@ -20,6 +20,13 @@ pub(super) struct Array {
     pub(super) is_there: bool,
 }
 
+impl Array {
+    /// The elements, out of the array.
+    pub(super) fn take(&mut self) -> Data {
+        std::mem::replace(&mut self.data, Data::empty(self.parameter.element))
+    }
+}
+
 /// What a kernel expects of one parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Parameter {
@@ -29,13 +36,18 @@ pub(super) struct Parameter {
 
 impl Parameter {
     /// What a kernel's declarations say of one.
-    pub(super) fn of(kernel: &Kernel, array: &ir::Array) -> Self {
+    fn of(kernel: &Kernel, array: &ir::Array) -> Self {
         let access = match array.role.tensor().map(|tensor| kernel.tensor(tensor).source) {
             Some(Source::Output { structure: Structure::Appended, .. }) => Access::Append,
             Some(Source::Output { initial, .. }) => Access::Write(initial),
             Some(Source::Input | Source::SortedCopy { .. } | Source::Permutation { .. }) | None => Access::Read,
         };
         Parameter { access, element: array.element }
+    }
+
+    /// Those of a kernel, in order.
+    pub(super) fn all_of(kernel: &Kernel) -> Vec<Self> {
+        kernel.parameters().map(|(_, array)| Parameter::of(kernel, array)).collect()
     }
 }
 
@@ -65,19 +77,16 @@ impl Signature {
         Signature {
             name: kernel.name.clone(),
             sizes: kernel.dimensions.iter().map(|dimension| dimension.size).collect(),
-            parameters: kernel.parameters().map(|(_, array)| Parameter::of(kernel, array)).collect(),
+            parameters: Parameter::all_of(kernel),
         }
     }
 
-    /// Checks that a call of `kernel` serves.
-    pub(super) fn check(&self, kernel: &Kernel) -> Result<(), Error> {
+    /// Checks that a call serves.
+    pub(super) fn check(&self, call: &Call<'_>) -> Result<(), Error> {
+        let kernel = call.kernel();
         // As `*self == Signature::of(kernel)`, without its memory.
-        let sizes = kernel.dimensions.iter().map(|dimension| dimension.size);
-        let parameters = kernel.parameters().map(|(_, array)| Parameter::of(kernel, array));
-        if self.name == kernel.name
-            && sizes.eq(self.sizes.iter().copied())
-            && parameters.eq(self.parameters.iter().copied())
-        {
+        let sizes = kernel.dimensions.iter().map(|dimension| &dimension.size);
+        if self.name == kernel.name && sizes.eq(&self.sizes) && call.parameters().eq(&self.parameters) {
             return Ok(());
         }
         Err(Error::WrongCall { expected: self.name.clone(), found: kernel.name.clone() })
@@ -112,15 +121,14 @@ pub enum Data {
 
 impl Data {
     /// No elements.
+    #[inline]
     pub(super) fn empty(element: ArrayElement) -> Data {
         match element {
             ArrayElement::Index(IndexWidth::U8) => Data::Index(Vec::<u8>::new().into()),
             ArrayElement::Index(IndexWidth::U16) => Data::Index(Vec::<u16>::new().into()),
             ArrayElement::Index(IndexWidth::U32) => Data::Index(Vec::<u32>::new().into()),
             ArrayElement::Index(IndexWidth::U64) => Data::Index(Vec::<u64>::new().into()),
-            ArrayElement::Value(element) => {
-                Data::Values(with_element!(element, |T| <T as Element>::wrap(Shared::default())))
-            }
+            ArrayElement::Value(element) => Data::Values(Values::none(element)),
         }
     }
 
@@ -198,6 +206,7 @@ impl Data {
     }
 
     /// The type of the elements.
+    #[inline]
     pub(super) fn element(&self) -> ArrayElement {
         match self {
             Data::Index(indices) => ArrayElement::Index(indices.width()),

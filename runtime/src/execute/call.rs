@@ -39,13 +39,15 @@ use super::around::Copied;
 use super::array::{Access, Array, Data, Parameter, Stored};
 use super::error::Error;
 use super::extents::{check_outputs, extents};
-use super::output::{appended_levels, assemble, fill, same_structure, shared_levels, spoil, value_count};
-use crate::tensor::{AnyTensor, Buffer, Element, Index, LevelArrays, Listed, Shared, Values};
+use super::output::{
+    Levels, appended_levels, assemble, check_count, fill, is_rectangular, same_structure, spoil, value_count,
+};
+use crate::tensor::{AnyTensor, Buffer, Element, Index, Listed, Shared, Values};
 use spc_compiler::format::Format;
-use spc_compiler::ir::{self, ArrayRole, Initial, Kernel, Source, Structure, Tensor, TensorId};
-use std::borrow::Cow;
+use spc_compiler::ir::{ArrayRole, Initial, Kernel, Source, Structure, Tensor, TensorId};
 use std::marker::PhantomData;
 use std::ops::Deref;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// One call of a kernel; the [module's page](self) shows its way.
@@ -55,7 +57,7 @@ pub struct Call<'k> {
     /// The extent of each dimension.
     dimensions: Vec<usize>,
     /// Inputs and sorted copies, by [`TensorId`]; `None` for outputs.
-    tensors: Vec<Option<Cow<'k, AnyTensor>>>,
+    tensors: Vec<Option<Operand<'k>>>,
     /// The kernel's parameters.
     arrays: Vec<Array>,
     /// Whether there is memory for the outputs.
@@ -63,7 +65,61 @@ pub struct Call<'k> {
     /// Whether a kernel has run on the arrays, so that those of outputs must be made new before one runs again.
     used: bool,
     copies: Vec<Copied>,
+    /// Whether the clock is read: that takes as long as some kernels.
+    is_timed: bool,
     allocate_time: Duration,
+}
+
+/// A tensor that a kernel reads.
+#[derive(Debug, Clone)]
+pub(super) enum Operand<'k> {
+    /// The caller's.
+    Lent(&'k AnyTensor),
+    /// One that somebody has made for the call.
+    Own(Arc<AnyTensor>),
+}
+
+impl Operand<'_> {
+    pub(super) fn own(tensor: AnyTensor) -> Self {
+        Operand::Own(Arc::new(tensor))
+    }
+
+    /// The tensor, out of the operand where that is the last that has it.
+    pub(super) fn into_owned(self) -> AnyTensor {
+        match self {
+            Operand::Lent(tensor) => tensor.clone(),
+            Operand::Own(tensor) => Arc::unwrap_or_clone(tensor),
+        }
+    }
+}
+
+impl Deref for Operand<'_> {
+    type Target = AnyTensor;
+
+    fn deref(&self) -> &AnyTensor {
+        match self {
+            Operand::Lent(tensor) => tensor,
+            Operand::Own(tensor) => tensor,
+        }
+    }
+}
+
+/// The inputs of a call, among other tensors.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Inputs<'s, 'k> {
+    pub(super) all: &'s [Option<Operand<'k>>],
+    /// Where each of them is.
+    pub(super) places: &'s [usize],
+}
+
+impl<'s, 'k> Inputs<'s, 'k> {
+    fn iter(self) -> impl Iterator<Item = &'s Operand<'k>> + Clone {
+        self.places.iter().filter_map(move |&place| self.all[place].as_ref())
+    }
+
+    fn tensors(self) -> impl Iterator<Item = &'s AnyTensor> + Clone {
+        self.iter().map(|operand| &**operand)
+    }
 }
 
 /// An array of an input, as long as the call may have it.
@@ -102,21 +158,26 @@ pub(super) enum Extents<'a> {
 /// # Errors
 /// When the number of inputs or an order or element type is not as declared, or an input can't be converted.
 pub fn conform(kernel: &Kernel, inputs: &[&AnyTensor]) -> Result<Vec<AnyTensor>, Error> {
-    let declared = declared_inputs(kernel, inputs)?;
-    declared.into_iter().map(|(declared, input)| convert(declared, input)).collect()
+    check_inputs(kernel, inputs.iter().copied())?;
+    declared_inputs(kernel).zip(inputs).map(|(declared, input)| convert(declared, input)).collect()
 }
 
-/// Each input with its declaration, whose order and element type it has.
-pub(super) fn declared_inputs<'a, 'k>(
-    kernel: &'k Kernel,
-    inputs: &[&'a AnyTensor],
-) -> Result<Vec<(&'k Tensor, &'a AnyTensor)>, Error> {
-    let declared: Vec<&Tensor> = kernel.tensors.iter().filter(|tensor| tensor.source == Source::Input).collect();
-    if declared.len() != inputs.len() {
-        let expected = declared.iter().map(|tensor| format!("`{}`", tensor.name)).collect();
-        return Err(Error::InputCount { kernel: kernel.name.clone(), expected, found: inputs.len() });
+/// The declarations of inputs.
+pub(super) fn declared_inputs(kernel: &Kernel) -> impl Iterator<Item = &Tensor> + Clone {
+    kernel.tensors.iter().filter(|tensor| tensor.source == Source::Input)
+}
+
+/// Checks that there are as many inputs as are declared, each of its order and element type.
+pub(super) fn check_inputs<'a>(
+    kernel: &Kernel,
+    inputs: impl Iterator<Item = &'a AnyTensor> + Clone,
+) -> Result<(), Error> {
+    let (expected, found) = (declared_inputs(kernel).count(), inputs.clone().count());
+    if expected != found {
+        let expected = declared_inputs(kernel).map(|tensor| format!("`{}`", tensor.name)).collect();
+        return Err(Error::InputCount { kernel: kernel.name.clone(), expected, found });
     }
-    for (declared, input) in declared.iter().zip(inputs) {
+    for (declared, input) in declared_inputs(kernel).zip(inputs) {
         let tensor = || declared.name.clone();
         if input.order() != declared.format.order {
             return Err(Error::Order { tensor: tensor(), expected: declared.format.order, found: input.order() });
@@ -125,7 +186,7 @@ pub(super) fn declared_inputs<'a, 'k>(
             return Err(Error::Element { tensor: tensor(), expected: declared.element, found: input.element() });
         }
     }
-    Ok(declared.into_iter().zip(inputs.iter().copied()).collect())
+    Ok(())
 }
 
 /// The same entries in the format of a declaration.
@@ -141,9 +202,10 @@ fn not_converted(declared: &Tensor, source: crate::tensor::PackError) -> Error {
 }
 
 /// Checks that inputs have the entries that the kernel walks for them.
-fn check_patterns(inputs: &[(&Tensor, &AnyTensor)]) -> Result<(), Error> {
-    for (declared, input) in inputs {
-        let other = declared.pattern.and_then(|other| inputs.get(other.index()));
+fn check_patterns(kernel: &Kernel, inputs: Inputs<'_, '_>) -> Result<(), Error> {
+    let declared_with = || declared_inputs(kernel).zip(inputs.tensors());
+    for (declared, input) in declared_with() {
+        let other = declared.pattern.and_then(|other| declared_with().nth(other.index()));
         if let Some((other, of)) = other
             && !(input.shape() == of.shape() && same_structure(of.levels().iter(), input.levels()))
         {
@@ -156,11 +218,11 @@ fn check_patterns(inputs: &[(&Tensor, &AnyTensor)]) -> Result<(), Error> {
 /// The tensors that a kernel reads, each at its [`TensorId`]: inputs as they are, sorted copies made of them, which `copies` lists.
 fn read_tensors<'k>(
     kernel: &Kernel,
-    inputs: Vec<Cow<'k, AnyTensor>>,
+    inputs: Inputs<'_, 'k>,
     copies: &mut Vec<Copied>,
-) -> Result<Vec<Option<Cow<'k, AnyTensor>>>, Error> {
-    let mut rest = inputs.into_iter();
-    let mut tensors: Vec<Option<Cow<'k, AnyTensor>>> = Vec::with_capacity(kernel.tensors.len());
+) -> Result<Vec<Option<Operand<'k>>>, Error> {
+    let mut rest = inputs.iter().cloned();
+    let mut tensors: Vec<Option<Operand<'k>>> = Vec::with_capacity(kernel.tensors.len());
     for declared in &kernel.tensors {
         let tensor = match declared.source {
             Source::Input => rest.next(),
@@ -177,7 +239,7 @@ fn read_tensors<'k>(
                     if is_new {
                         copies.push(copied(kernel.tensor(of), &declared.format, start));
                     }
-                    Some(Cow::Owned(copy))
+                    Some(Operand::own(copy))
                 }
                 _ => {
                     let reason = format!("`{}` is a copy of {of}, which is not an input before it", declared.name);
@@ -227,21 +289,23 @@ impl<'k> Call<'k> {
     /// # Errors
     /// As [`Call::new`], and when the kernel has no index variable of a name.
     pub fn with_dimensions(kernel: &'k Kernel, inputs: &[&AnyTensor], extra: &[(&str, usize)]) -> Result<Self, Error> {
-        let inputs = inputs.iter().map(|&input| Cow::Owned(input.clone())).collect();
-        let mut call = Self::prepare(kernel, inputs, Extents::Find(extra))?;
+        let all: Vec<_> = inputs.iter().map(|&input| Some(Operand::own(input.clone()))).collect();
+        let places: Vec<usize> = (0..all.len()).collect();
+        let inputs = Inputs { all: &all, places: &places };
+        let mut call = Self::prepare((kernel, &Parameter::all_of(kernel)), inputs, Extents::Find(extra), true)?;
         call.allocate()?;
         Ok(call)
     }
 
-    /// A call that has no memory for its outputs yet, other than what it is [given](Call::reuse).
+    /// A call of a kernel with these parameters that has no memory for its outputs yet, other than what it is [given](Call::reuse).
     pub(super) fn prepare(
-        kernel: &'k Kernel,
-        inputs: Vec<Cow<'k, AnyTensor>>,
+        (kernel, parameters): (&'k Kernel, &[Parameter]),
+        inputs: Inputs<'_, 'k>,
         extents: Extents<'_>,
+        is_timed: bool,
     ) -> Result<Self, Error> {
-        let of_inputs: Vec<&AnyTensor> = inputs.iter().map(|input| &**input).collect();
-        let declared = declared_inputs(kernel, &of_inputs)?;
-        for (declared, input) in &declared {
+        check_inputs(kernel, inputs.tensors())?;
+        for (declared, input) in declared_inputs(kernel).zip(inputs.tensors()) {
             if *input.format() != declared.format {
                 let (expected, found) = (declared.format.to_string(), input.format().to_string());
                 return Err(Error::Format { tensor: declared.name.clone(), expected, found });
@@ -251,10 +315,11 @@ impl<'k> Call<'k> {
                 return Err(Error::Fill { tensor: declared.name.clone(), expected, found });
             }
         }
-        check_patterns(&declared)?;
+        check_patterns(kernel, inputs)?;
         let dimensions = match extents {
             Extents::Known(dimensions) => dimensions.to_vec(),
             Extents::Find(stated) => {
+                let declared: Vec<_> = declared_inputs(kernel).zip(inputs.tensors()).collect();
                 let dimensions = self::extents(kernel, &declared, stated, &[])?;
                 check_outputs(kernel, &dimensions)?;
                 dimensions
@@ -262,13 +327,31 @@ impl<'k> Call<'k> {
         };
         let mut copies = Vec::new();
         let tensors = read_tensors(kernel, inputs, &mut copies)?;
-        let start = Instant::now();
         let (arrays, allocate_time) = (Vec::new(), Duration::ZERO);
         let (is_allocated, used) = (false, false);
-        let mut call = Call { kernel, dimensions, tensors, arrays, is_allocated, used, copies, allocate_time };
-        call.arrays = call.make_arrays()?;
-        call.allocate_time = start.elapsed();
+        let mut call =
+            Call { kernel, dimensions, tensors, arrays, is_allocated, used, copies, is_timed, allocate_time };
+        let start = call.now();
+        call.arrays = call.make_arrays(parameters)?;
+        call.allocate_time = start.map_or(Duration::ZERO, |start| start.elapsed());
         Ok(call)
+    }
+
+    /// What the kernel expects of each parameter.
+    #[cfg(feature = "compile")]
+    pub(super) fn parameters(&self) -> impl Iterator<Item = &Parameter> {
+        self.arrays.iter().map(|array| &array.parameter)
+    }
+
+    /// Whether the clock is read.
+    #[cfg(feature = "compile")]
+    pub(super) fn is_timed(&self) -> bool {
+        self.is_timed
+    }
+
+    /// What time it is, for a call that is timed.
+    fn now(&self) -> Option<Instant> {
+        self.is_timed.then(Instant::now)
     }
 
     /// Makes the arrays of outputs for which there is no memory yet.
@@ -279,12 +362,15 @@ impl<'k> Call<'k> {
         if std::mem::replace(&mut self.is_allocated, true) {
             return Ok(());
         }
-        let start = Instant::now();
+        let start = self.now();
         for (place, (_, array)) in self.kernel.parameters().enumerate() {
+            if self.arrays[place].is_there {
+                continue;
+            }
             let Some(id) = array.role.tensor() else { continue };
             let declared = self.kernel.tensor(id);
-            let (Source::Output { structure, .. }, Access::Write(initial), false) =
-                (declared.source, self.arrays[place].parameter.access, self.arrays[place].is_there)
+            let (Source::Output { structure, .. }, Access::Write(initial)) =
+                (declared.source, self.arrays[place].parameter.access)
             else {
                 continue;
             };
@@ -294,7 +380,7 @@ impl<'k> Call<'k> {
             }
             (self.arrays[place].data, self.arrays[place].is_there) = (data, true);
         }
-        self.allocate_time += start.elapsed();
+        self.allocate_time += start.map_or(Duration::ZERO, |start| start.elapsed());
         Ok(())
     }
 
@@ -327,29 +413,32 @@ impl<'k> Call<'k> {
     }
 
     /// The arrays of all parameters, before there is memory for outputs.
-    fn make_arrays(&self) -> Result<Vec<Array>, Error> {
-        let make = |(_, array): (_, &ir::Array)| {
+    fn make_arrays(&self, parameters: &[Parameter]) -> Result<Vec<Array>, Error> {
+        let mut arrays = Vec::with_capacity(parameters.len());
+        for ((_, array), parameter) in self.kernel.parameters().zip(parameters) {
             let Some(id) = array.role.tensor() else {
                 return Err(self.declaration(format!("`{}` belongs to no tensor", array.name)));
             };
-            let parameter = Parameter::of(self.kernel, array);
             let data = match parameter.access {
-                // SAFETY: the call is not there for longer than its inputs, and what it gives away of these is a copy or ends
-                // with it.
-                Access::Read => unsafe {
-                    self.tensors[id.index()].as_ref().and_then(|tensor| data_of(tensor, array.role))
-                },
-                Access::Write(_) | Access::Append => Some(Data::empty(parameter.element)),
-            };
-            match data {
-                Some(data) if data.element() == parameter.element => {
-                    Ok(Array { parameter, data, is_there: !matches!(parameter.access, Access::Write(_)) })
+                Access::Read => {
+                    let tensor = self.tensors[id.index()].as_ref();
+                    // SAFETY: the call is not there for longer than its inputs, and what it gives away of these is a copy or ends
+                    // with it.
+                    unsafe { tensor.and_then(|tensor| data_of(tensor, array.role)) }
                 }
-                Some(_) => Err(self.declaration(format!("`{}` does not hold what its format says", array.name))),
-                None => Err(self.declaration(format!("`{}` is an array that its format does not have", array.name))),
+                Access::Write(_) | Access::Append => Some(Data::empty(array.element)),
+            };
+            let Some(data) = data else {
+                let reason = format!("`{}` is an array that its format does not have", array.name);
+                return Err(self.declaration(reason));
+            };
+            if data.element() != array.element {
+                return Err(self.declaration(format!("`{}` does not hold what its format says", array.name)));
             }
-        };
-        self.kernel.parameters().map(make).collect()
+            let is_there = !matches!(parameter.access, Access::Write(_));
+            arrays.push(Array { parameter: *parameter, data, is_there });
+        }
+        Ok(arrays)
     }
 
     /// What an output whose structure is given holds at first, for each of its positions.
@@ -368,7 +457,7 @@ impl<'k> Call<'k> {
     }
 
     /// The levels of an output whose structure is given before the kernel runs.
-    fn given_levels(&self, declared: &Tensor, structure: Structure) -> Result<Vec<Cow<'_, LevelArrays>>, Error> {
+    fn given_levels(&self, declared: &Tensor, structure: Structure) -> Result<Levels<'_>, Error> {
         let (operand, count) = match structure {
             Structure::Dense | Structure::Appended => (None, 0),
             Structure::Shared { operand, levels } => {
@@ -376,7 +465,7 @@ impl<'k> Call<'k> {
             }
         };
         let shared = operand.map_or(&[][..], |operand| operand.levels());
-        shared_levels(declared, shared, count).ok_or_else(|| {
+        Levels::shared(declared, shared, count).ok_or_else(|| {
             self.declaration(format!("`{}` can't have the structure that it is said to have", declared.name))
         })
     }
@@ -387,7 +476,11 @@ impl<'k> Call<'k> {
 
     /// The shape of a tensor of the kernel.
     fn shape(&self, declared: &Tensor) -> Vec<usize> {
-        declared.dimensions.iter().map(|dimension| self.dimensions[dimension.index()]).collect()
+        self.extents_of(declared).collect()
+    }
+
+    fn extents_of<'s>(&'s self, declared: &'s Tensor) -> impl Iterator<Item = usize> + 's {
+        declared.dimensions.iter().map(|dimension| self.dimensions[dimension.index()])
     }
 
     /// Whether [`Call::reuse`] takes the memory of `tensor` for an output.
@@ -400,7 +493,6 @@ impl<'k> Call<'k> {
             return Err(Error::Reuse { tensor: output.to_string(), reason });
         };
         let refuse = |reason: String| Err(Error::Reuse { tensor: declared.name.clone(), reason });
-        let shape = self.shape(declared);
         if tensor.element() != declared.element {
             return refuse(format!("its elements are {}, not {}", tensor.element().name(), declared.element.name()));
         }
@@ -408,13 +500,14 @@ impl<'k> Call<'k> {
         if tensor.format() != format {
             return refuse(format!("it is stored as {}, not as {format}", tensor.format()));
         }
-        if tensor.shape() != shape {
+        if !self.extents_of(declared).eq(tensor.shape().iter().copied()) {
+            let shape = self.shape(declared);
             return refuse(format!("its shape is {:?}, but the result's is {shape:?}", tensor.shape()));
         }
         if declared.delivered.is_none()
             && structure != Structure::Appended
             && structure != Structure::Dense
-            && !same_structure(self.given_levels(declared, structure)?.iter().map(|level| &**level), tensor.levels())
+            && !same_structure(self.given_levels(declared, structure)?.iter(), tensor.levels())
         {
             return refuse("its entries are at other places than the result's".to_owned());
         }
@@ -462,6 +555,29 @@ impl<'k> Call<'k> {
         let arrays = kernel.parameters().map(|(_, array)| array.role).zip(&mut self.arrays);
         arrays.filter(|(role, _)| of_output(*role)).for_each(|(_, array)| renew(array));
         Ok(())
+    }
+
+    /// Takes an output that a kernel has written into `tensor`, whose memory it should be, and whether it did: an output is taken that is
+    /// nothing but a value at each index, where `tensor` has its format and element type. [`Call::finish`] does not give it any more.
+    ///
+    /// # Errors
+    /// When what was put is not a tensor.
+    pub fn take_back(&mut self, output: usize, tensor: &mut AnyTensor) -> Result<bool, Error> {
+        let Some((id, declared, _)) = outputs_of(self.kernel).nth(output) else { return Ok(false) };
+        let is_of = declared.delivered.is_none() && declared.format.order > 0 && is_rectangular(&declared.format);
+        if !is_of || *tensor.format() != declared.format || tensor.element() != declared.element {
+            return Ok(false);
+        }
+        let Some(place) = self.place(ArrayRole::Values { tensor: id }) else { return Ok(false) };
+        let Data::Values(values) = self.arrays[place].take() else { return Ok(false) };
+        check_count(declared, &values, self.extents_of(declared).product())?;
+        tensor.put_dense(self.extents_of(declared), values, declared.fill);
+        Ok(true)
+    }
+
+    /// The place of an array among the parameters.
+    fn place(&self, role: ArrayRole) -> Option<usize> {
+        self.kernel.parameters().position(|(_, array)| array.role == role)
     }
 
     /// A position or coordinate array of an input. It is shared with the call, so that it can be kept while outputs are taken.
@@ -521,10 +637,7 @@ impl<'k> Call<'k> {
     }
 
     fn take<T: Stored>(&mut self, place: usize) -> Buffer<T> {
-        let taken = self.arrays.get_mut(place).and_then(|array| {
-            let empty = Data::empty(array.parameter.element);
-            T::take(std::mem::replace(&mut array.data, empty))
-        });
+        let taken = self.arrays.get_mut(place).and_then(|array| T::take(array.take()));
         taken.unwrap_or_else(|| self.wrong_type(place, T::NAME))
     }
 
@@ -564,17 +677,13 @@ impl<'k> Call<'k> {
 
     /// The same; `deliveries` gets the outputs that were converted.
     pub(super) fn finish_with(mut self, deliveries: &mut Vec<Copied>) -> Result<Vec<AnyTensor>, Error> {
-        let mut arrays: Vec<Option<Data>> = self.arrays.drain(..).map(|array| Some(array.data)).collect();
-        let kernel = self.kernel;
-        let mut find = |role: ArrayRole| {
-            let place = kernel.parameters().position(|(_, array)| array.role == role)?;
-            arrays[place].take()
-        };
-        let mut outputs = Vec::new();
-        for (id, declared, structure) in outputs_of(kernel) {
+        let mut arrays = std::mem::take(&mut self.arrays);
+        let mut find = |role: ArrayRole| Some(arrays.get_mut(self.place(role)?)?.take());
+        let mut outputs = Vec::with_capacity(1);
+        for (id, declared, structure) in outputs_of(self.kernel) {
             let levels = match structure {
                 Structure::Appended => appended_levels(id, declared, &mut find)?,
-                _ => self.given_levels(declared, structure)?.into_iter().map(Cow::into_owned).collect(),
+                _ => self.given_levels(declared, structure)?.to_vec(),
             };
             let Some(Data::Values(values)) = find(ArrayRole::Values { tensor: id }) else {
                 return Err(self.declaration(format!("output `{}` has no values", declared.name)));
@@ -608,6 +717,7 @@ impl<'k> Call<'k> {
 ///
 /// # Safety
 /// As for [`Shared::alias`].
+#[inline]
 unsafe fn data_of(tensor: &AnyTensor, role: ArrayRole) -> Option<Data> {
     // SAFETY: as the caller promises.
     unsafe {

@@ -12,29 +12,26 @@
 
 use super::around::{Around, ResultMemory};
 use super::background::ChangingKernel;
-use super::call::Call;
+use super::call::{Call, Operand};
 use super::device::{Accumulated, DeviceKernel};
 use super::error::Error;
-use super::flow::{Flow, Prepare, Remembered, Whole, lent};
+use super::flow::{Flow, Kernels, Whole, lent};
 use super::native::{NativeError, NativeKernel};
 use super::tier::Tier;
 use super::unsupported::Unsupported;
-use super::value::{Value, write_into};
+use super::value::{New, Reused, Sink, Value};
 use super::{Backend, Executable};
 use crate::tensor::AnyTensor;
 use spc_compiler::ir::Kernel;
 use spc_compiler::{Program, backend};
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Kernels with what runs them.
 #[derive(Debug, Clone)]
 pub struct Chain {
-    declarations: Kernel,
-    results: Vec<String>,
+    whole: Arc<Whole>,
     links: Vec<Executable>,
-    remembered: Arc<Remembered>,
     /// Why there is no Rust compiler, where something else runs the kernels for that.
     missing: Option<Arc<str>>,
 }
@@ -214,7 +211,8 @@ impl Chain {
     /// A program of which something else has made executables, one for each of its kernels.
     pub fn of_links(program: &Program, links: Vec<Executable>) -> Self {
         let (declarations, results) = (program.declarations.clone(), program.results.clone());
-        Self { declarations, results, links, remembered: Arc::default(), missing: None }
+        let whole = Whole::new(declarations, results, &links);
+        Self { whole: Arc::new(whole), links, missing: None }
     }
 
     /// The same, where the interpreter cuts parallel loops and orders chunks as this seed says.
@@ -230,12 +228,17 @@ impl Chain {
 
     /// What the kernels are together: the parameters, and all dimensions.
     pub fn declarations(&self) -> &Kernel {
-        &self.declarations
+        &self.whole.declarations
     }
 
     /// The names of the results, in order.
     pub fn results(&self) -> &[String] {
-        &self.results
+        &self.whole.results
+    }
+
+    /// The same, for one who keeps them.
+    pub(super) fn shared_results(&self) -> Arc<[String]> {
+        Arc::clone(&self.whole.results)
     }
 
     /// What runs the kernels: the interpreter, if that runs one of them.
@@ -334,9 +337,12 @@ impl Chain {
 
     /// A call of the only kernel.
     pub(super) fn call(&self, inputs: &[&AnyTensor], stated: &[(&str, usize)]) -> Result<Call<'_>, Error> {
-        let inputs = inputs.iter().map(|&input| Cow::Owned(input.clone())).collect();
-        let flow = Flow::new(self.whole(), inputs, stated, &[])?;
-        let mut call = flow.call()?.ok_or_else(|| self.no_kernel())?;
+        let inputs = inputs.iter().map(|&input| Some(Operand::own(input.clone()))).collect();
+        let flow = Flow::new(&self.whole, &self.links, inputs, stated, &New::default())?;
+        if self.links.is_empty() {
+            return Err(self.no_kernel());
+        }
+        let mut call = flow.call(0, true)?;
         call.allocate()?;
         Ok(call)
     }
@@ -360,12 +366,12 @@ impl Chain {
     /// The result that stayed on the device, as that of a call that has run.
     pub(super) fn fetch(&self, mut call: Call<'_>, result: Accumulated) -> Result<Vec<(String, AnyTensor)>, Error> {
         self.only().ok_or_else(|| self.no_kernel())?.fetch(&mut call, result)?;
-        Ok(self.results.iter().cloned().zip(call.finish()?).collect())
+        Ok(self.results().iter().cloned().zip(call.finish()?).collect())
     }
 
     fn no_kernel(&self) -> Error {
         let reason = "it has no kernel on a device".to_owned();
-        Error::Declaration { kernel: self.declarations.name.clone(), reason }
+        Error::Declaration { kernel: self.whole.declarations.name.clone(), reason }
     }
 
     /// Runs the kernels on inputs in the order of their declaration, each `repeat` times but at least once. `stated` says extents of
@@ -377,11 +383,12 @@ impl Chain {
     pub fn run(&self, inputs: &[&AnyTensor], stated: &[(&str, usize)], repeat: usize) -> Result<Outcome, Error> {
         let start = Instant::now();
         let copied = self.copied();
-        let flow = Flow::new(self.whole(), lent(inputs), stated, &[])?;
+        let mut results = New::default();
+        let flow = self.flow(inputs.iter().copied(), stated, &results)?;
         let mut around = Around::default();
         let mut running = Duration::ZERO;
         let mut run_times = vec![Duration::ZERO; repeat.max(1)];
-        let outputs = flow.run(&mut around, &mut |_, _| Ok(()), &mut |link, call| {
+        flow.run(Some(&mut around), &mut results, &mut |link, call| {
             let start = Instant::now();
             let done = self.links[link].run_each(call, &mut run_times);
             running += start.elapsed();
@@ -391,23 +398,21 @@ impl Chain {
         around.other = all.saturating_sub(running + around.total());
         let (copy_in, copy_out) = self.copied();
         (around.copy_in, around.copy_out) = (copy_in - copied.0, copy_out - copied.1);
-        let outputs = self.results.iter().cloned().zip(outputs).collect();
+        let outputs = self.results().iter().cloned().zip(results.0).collect();
         Ok(Outcome { outputs, around, run_times, tier: self.tier(), reason: self.tier_reason() })
     }
 }
 
 impl Chain {
-    /// Runs the kernels once, each call when it was prepared for its output of a name; gives the results in order. `shapes` are
-    /// those that they are to have, where nothing else says an extent.
-    pub(super) fn run_prepared(
-        &self,
-        inputs: Vec<Cow<'_, AnyTensor>>,
+    /// Runs the kernels once; the results go to `sink`.
+    pub(super) fn run_to<'i>(
+        &'i self,
+        inputs: impl Iterator<Item = &'i AnyTensor>,
         stated: &[(&str, usize)],
-        shapes: &[Vec<usize>],
-        prepare: &mut Prepare<'_>,
-    ) -> Result<Vec<AnyTensor>, Error> {
-        let flow = Flow::new(self.whole(), inputs, stated, shapes)?;
-        flow.run(&mut Around::default(), prepare, &mut |link, call| self.links[link].run(call).map(drop))
+        sink: &mut dyn Sink,
+    ) -> Result<(), Error> {
+        let flow = self.flow(inputs, stated, sink)?;
+        flow.run(None, sink, &mut |link, call| self.links[link].run(call).map(drop))
     }
 
     /// How long each of some calls takes as a whole: checks, copies of operands, memory for results and what they begin as, the kernels,
@@ -422,22 +427,22 @@ impl Chain {
         memory: ResultMemory,
         repeat: usize,
     ) -> Result<Vec<Duration>, Error> {
-        let mut results = self.run_prepared(lent(inputs), stated, &[], &mut |_, _| Ok(()))?;
+        let run = |sink: &mut dyn Sink| self.run_to(inputs.iter().copied(), stated, sink);
+        let mut results = New::default();
+        run(&mut results)?;
         let mut times = Vec::with_capacity(repeat);
         for _ in 0..repeat {
             match memory {
                 ResultMemory::New => {
-                    results.clear();
+                    results.0.clear();
                     let start = Instant::now();
-                    results = self.run_prepared(lent(inputs), stated, &[], &mut |_, _| Ok(()))?;
+                    run(&mut results)?;
                     times.push(start.elapsed());
                 }
                 ResultMemory::Reused => {
-                    let mut targets: Vec<&mut dyn Value> = results.iter_mut().map(|result| result as _).collect();
+                    let mut targets: Vec<&mut dyn Value> = results.0.iter_mut().map(|result| result as _).collect();
                     let start = Instant::now();
-                    write_into(&self.results, &mut targets, |shapes, prepare| {
-                        self.run_prepared(lent(inputs), stated, shapes, prepare)
-                    })?;
+                    run(&mut Reused(&mut targets))?;
                     times.push(start.elapsed());
                 }
             }
@@ -445,13 +450,23 @@ impl Chain {
         Ok(times)
     }
 
-    /// The kernels and what they are together.
-    fn whole(&self) -> Whole<'_> {
-        Whole {
-            declarations: &self.declarations,
-            results: &self.results,
-            kernels: self.links.iter().map(Executable::kernel).collect(),
-            remembered: &self.remembered,
-        }
+    /// The kernels before the first of them runs.
+    fn flow<'i>(
+        &'i self,
+        inputs: impl Iterator<Item = &'i AnyTensor>,
+        stated: &[(&str, usize)],
+        sink: &dyn Sink,
+    ) -> Result<Flow<'i>, Error> {
+        Flow::new(&self.whole, &self.links, lent(inputs, self.whole.count()), stated, sink)
+    }
+}
+
+impl Kernels for Vec<Executable> {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn kernel(&self, number: usize) -> &Kernel {
+        self[number].kernel()
     }
 }

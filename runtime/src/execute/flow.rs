@@ -1,25 +1,28 @@
 //! The tensors that go from one kernel of a chain to the next.
+//!
+//! Tensors go by names, and names say the same in every call: a [`Route`] is found once for a chain. A call of it then costs little
+//! beside the loops, which of a small tensor take less than a microsecond.
 
 use super::around::Around;
-use super::call::{Call, Extents, declared_inputs};
+use super::array::Parameter;
+use super::call::{Call, Extents, Inputs, Operand, check_inputs, declared_inputs};
 use super::error::Error;
 use super::extents::extents;
+use super::value::Sink;
 use crate::tensor::AnyTensor;
 use spc_compiler::ir::{Kernel, Source};
-use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Prepares a call for its output of a name: to write it into memory that is there.
-pub(super) type Prepare<'p> = dyn FnMut(&mut Call<'_>, &str) -> Result<(), Error> + Send + 'p;
-
-/// Inputs that stay with the caller.
-pub(super) fn lent<'a>(inputs: &[&'a AnyTensor]) -> Vec<Cow<'a, AnyTensor>> {
-    inputs.iter().map(|&input| Cow::Borrowed(input)).collect()
+/// Inputs that stay with the caller, with room for so many tensors.
+pub(super) fn lent<'a>(inputs: impl Iterator<Item = &'a AnyTensor>, count: usize) -> Vec<Option<Operand<'a>>> {
+    let mut tensors = Vec::with_capacity(count);
+    tensors.extend(inputs.map(|input| Some(Operand::Lent(input))));
+    tensors
 }
 
 /// The extents of the last call, which most often are those of the next.
 #[derive(Debug, Default)]
-pub(super) struct Remembered(Mutex<Option<Arc<Found>>>);
+struct Remembered(Mutex<Option<Arc<Found>>>);
 
 /// The extents of a call, and what they were found from.
 #[derive(Debug)]
@@ -38,15 +41,22 @@ struct From {
 }
 
 impl From {
-    fn modes<'i>(inputs: &'i [Cow<'_, AnyTensor>], shapes: &'i [Vec<usize>]) -> impl Iterator<Item = usize> + 'i {
+    /// The shapes of the inputs, and of the results as they are to be.
+    fn shapes<'i>(
+        inputs: &'i [Option<Operand<'_>>],
+        results: usize,
+        sink: &'i dyn Sink,
+    ) -> impl Iterator<Item = &'i [usize]> {
         // A shape that is not wished is told from one of order 0.
-        let wished = shapes.iter().flat_map(|shape| shape.iter().copied().chain([usize::MAX]));
-        inputs.iter().flat_map(|input| input.shape().iter().copied()).chain(wished)
+        let wished = (0..results).map_while(|result| sink.shape(result)).flat_map(|shape| [shape, &[usize::MAX]]);
+        inputs.iter().flatten().map(|input| input.shape()).chain(wished)
     }
 
-    fn is(&self, inputs: &[Cow<'_, AnyTensor>], stated: &[(&str, usize)], shapes: &[Vec<usize>]) -> bool {
+    fn is<'i>(&self, mut shapes: impl Iterator<Item = &'i [usize]>, stated: &[(&str, usize)]) -> bool {
+        let mut rest = &self.modes[..];
+        let mut is_next = |shape: &[usize]| rest.strip_prefix(shape).map(|others| rest = others).is_some();
         let own = self.stated.iter().map(|(name, extent)| (name.as_str(), *extent));
-        Self::modes(inputs, shapes).eq(self.modes.iter().copied()) && own.eq(stated.iter().copied())
+        shapes.all(&mut is_next) && rest.is_empty() && own.eq(stated.iter().copied())
     }
 }
 
@@ -60,24 +70,118 @@ impl Remembered {
     }
 }
 
-/// The kernels of a chain, and what they are together.
-pub(super) struct Whole<'a> {
+/// The kernels of a chain.
+pub(super) trait Kernels {
+    /// How many there are.
+    fn count(&self) -> usize;
+
+    /// One of them, by its number.
+    fn kernel(&self, number: usize) -> &Kernel;
+}
+
+impl Kernels for Vec<Kernel> {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn kernel(&self, number: usize) -> &Kernel {
+        &self[number]
+    }
+}
+
+/// What the kernels of a chain are together.
+#[derive(Debug)]
+pub(super) struct Whole {
     /// The parameters, and all dimensions.
-    pub(super) declarations: &'a Kernel,
-    pub(super) results: &'a [String],
-    pub(super) kernels: Vec<&'a Kernel>,
-    pub(super) remembered: &'a Remembered,
+    pub(super) declarations: Kernel,
+    pub(super) results: Arc<[String]>,
+    route: Route,
+    remembered: Remembered,
+}
+
+impl Whole {
+    pub(super) fn new(declarations: Kernel, results: Vec<String>, kernels: &dyn Kernels) -> Self {
+        let route = Route::new(&declarations, &results, kernels);
+        Self { declarations, results: results.into(), route, remembered: Remembered::default() }
+    }
+
+    /// How many tensors there are in all.
+    pub(super) fn count(&self) -> usize {
+        self.route.count
+    }
+}
+
+/// Where the tensors of a chain are, each by its place: first the inputs, then what each kernel makes.
+#[derive(Debug)]
+struct Route {
+    /// How many tensors there are.
+    count: usize,
+    /// What each kernel does.
+    steps: Vec<Step>,
+    /// Where the results are in the end.
+    results: Vec<usize>,
+    /// A result that no kernel makes.
+    missing: Option<String>,
+}
+
+/// What one kernel of a chain reads and makes.
+#[derive(Debug)]
+struct Step {
+    parameters: Vec<Parameter>,
+    inputs: Vec<usize>,
+    /// An input that no kernel before it makes.
+    missing: Option<String>,
+    /// What it makes, in order; where that is a result, with its number.
+    outputs: Vec<(usize, Option<usize>)>,
+    /// The tensors without a further reader.
+    done: Vec<usize>,
+}
+
+impl Route {
+    fn new(declarations: &Kernel, results: &[String], kernels: &dyn Kernels) -> Self {
+        let all = || (0..kernels.count()).map(|number| kernels.kernel(number));
+        let mut tensors: Vec<(&str, usize)> = inputs_of(declarations).zip(0..).collect();
+        let mut count = tensors.len();
+        let mut steps = Vec::with_capacity(kernels.count());
+        for (number, kernel) in all().enumerate() {
+            let (inputs, missing) = places(&tensors, inputs_of(kernel));
+            let made = outputs_of(kernel).zip(count..);
+            let outputs = made.clone().map(|(name, place)| (place, results.iter().position(|result| result == name)));
+            let outputs: Vec<(usize, Option<usize>)> = outputs.collect();
+            count += outputs.len();
+            tensors.extend(made);
+            let is_read = |name: &str| all().skip(number + 1).any(|next| inputs_of(next).any(|input| input == name));
+            let stays = |name: &str| results.iter().any(|result| result == name) || is_read(name);
+            let done = tensors.iter().filter(|(name, _)| !stays(name)).map(|&(_, place)| place).collect();
+            tensors.retain(|(name, _)| stays(name));
+            let parameters = Parameter::all_of(kernel);
+            steps.push(Step { parameters, inputs, missing, outputs, done });
+        }
+        let (results, missing) = places(&tensors, results.iter().map(String::as_str));
+        Self { count, steps, results, missing }
+    }
+}
+
+/// The places of tensors of these names, and the first name that there is none of.
+fn places<'n>(tensors: &[(&str, usize)], names: impl Iterator<Item = &'n str>) -> (Vec<usize>, Option<String>) {
+    let (mut found, mut missing) = (Vec::new(), None);
+    for name in names {
+        match tensors.iter().find(|(known, _)| *known == name) {
+            Some((_, place)) => found.push(*place),
+            None => missing = missing.or_else(|| Some(name.to_owned())),
+        }
+    }
+    (found, missing)
 }
 
 /// The tensors of a chain while it runs.
 pub(super) struct Flow<'a> {
-    whole: Whole<'a>,
-    /// How many of the kernels have run.
-    done: usize,
+    whole: &'a Whole,
+    kernels: &'a dyn Kernels,
     /// What the extents follow from.
     extents: Origin<'a>,
-    /// What there is by now, with its name.
-    tensors: Vec<(&'a str, Cow<'a, AnyTensor>)>,
+    /// What there is by now, by its place on the route.
+    tensors: Vec<Option<Operand<'a>>>,
 }
 
 /// Where a flow has its extents from.
@@ -89,96 +193,114 @@ enum Origin<'a> {
 }
 
 impl<'a> Flow<'a> {
-    /// Before the first of the kernels runs. The results are to have these shapes, in order, where nothing else says an extent.
+    /// Before the first of the kernels runs. The results are to have the shapes of where they go, where nothing else says an extent.
     pub(super) fn new(
-        whole: Whole<'a>,
-        inputs: Vec<Cow<'a, AnyTensor>>,
+        whole: &'a Whole,
+        kernels: &'a dyn Kernels,
+        inputs: Vec<Option<Operand<'a>>>,
         stated: &[(&str, usize)],
-        shapes: &[Vec<usize>],
+        sink: &dyn Sink,
     ) -> Result<Self, Error> {
-        let declarations = whole.declarations;
-        let of_inputs: Vec<&AnyTensor> = inputs.iter().map(|input| &**input).collect();
-        let declared = declared_inputs(declarations, &of_inputs)?;
-        let extents = match whole.remembered.get().filter(|found| found.from.is(&inputs, stated, shapes)) {
+        let declarations = &whole.declarations;
+        let of_inputs = inputs.iter().flatten().map(|input| &**input);
+        check_inputs(declarations, of_inputs.clone())?;
+        let shapes = || From::shapes(&inputs, whole.results.len(), sink);
+        let extents = match whole.remembered.get().filter(|found| found.from.is(shapes(), stated)) {
             Some(found) => Origin::Known(found),
             None => {
-                let found = extents(declarations, &declared, stated, &wished(&whole, shapes))?;
+                let declared: Vec<_> = declared_inputs(declarations).zip(of_inputs).collect();
+                let found = extents(declarations, &declared, stated, &wished(whole, kernels, sink))?;
                 let names = declarations.dimensions.iter().map(|dimension| dimension.name.as_str());
                 let stated = stated.iter().map(|&(name, extent)| (name.to_owned(), extent)).collect();
-                let from = From { modes: From::modes(&inputs, shapes).collect(), stated };
+                let from = From { modes: shapes().flatten().copied().collect(), stated };
                 Origin::Fresh(names.zip(found).collect(), Found { from, links: Vec::new() })
             }
         };
-        let names: Vec<&'a str> = declared.iter().map(|(declared, _)| declared.name.as_str()).collect();
-        let tensors = names.into_iter().zip(inputs).collect();
-        Ok(Self { whole, done: 0, extents, tensors })
+        Ok(Self { whole, kernels, extents, tensors: inputs })
     }
 
-    /// The results in order, once `work` has run the call of each kernel, by its number; `prepare` has seen it for each of its
-    /// outputs before. What calls take beside that is added to `around`.
+    /// Gives `sink` the results, once `work` has run the call of each kernel, by its number. What calls take beside that is added to
+    /// `around`, where somebody asks for it.
     pub(super) fn run(
         mut self,
-        around: &mut Around,
-        prepare: &mut Prepare<'_>,
+        mut around: Option<&mut Around>,
+        sink: &mut dyn Sink,
         work: &mut dyn FnMut(usize, &mut Call<'_>) -> Result<(), Error>,
-    ) -> Result<Vec<AnyTensor>, Error> {
-        for number in 0..self.whole.kernels.len() {
-            let Some(mut call) = self.call()? else { break };
-            outputs_of(self.whole.kernels[number]).try_for_each(|output| prepare(&mut call, output))?;
+    ) -> Result<(), Error> {
+        let (steps, mut deliveries) = (&self.whole.route.steps, Vec::new());
+        let mut is_taken = false;
+        for (number, step) in steps.iter().enumerate() {
+            let mut call = self.call(number, around.is_some())?;
+            for (output, (_, result)) in step.outputs.iter().enumerate() {
+                if let Some(result) = result {
+                    sink.lend(*result, &mut call, output)?;
+                }
+            }
             call.allocate()?;
-            around.copies.extend_from_slice(call.copies());
-            around.allocate += call.allocate_time();
+            if let Some(around) = &mut around {
+                around.copies.extend_from_slice(call.copies());
+                around.allocate += call.allocate_time();
+            }
             work(number, &mut call)?;
             if let Origin::Fresh(_, found) = &mut self.extents {
                 found.links.push(call.dimensions().to_vec());
             }
-            self.take(call.finish_with(&mut around.deliveries)?);
+            // Nothing can be refused any more, when the last kernel has run.
+            is_taken = match step.outputs[..] {
+                [(_, Some(result))] if number + 1 == steps.len() => sink.take_back(result, &mut call, 0)?,
+                _ => false,
+            };
+            if !is_taken {
+                self.take(step, call.finish_with(&mut deliveries)?);
+            }
         }
-        self.finish()
+        if let Some(around) = around {
+            around.deliveries.append(&mut deliveries);
+        }
+        self.finish(is_taken, sink)
     }
 
-    /// A call of the next kernel, without memory for its outputs; `None` when all have run.
-    pub(super) fn call(&self) -> Result<Option<Call<'a>>, Error> {
-        let Some(&kernel) = self.whole.kernels.get(self.done) else { return Ok(None) };
-        let find = |name: &str| {
-            let found = self.tensors.iter().find(|(known, _)| *known == name);
-            found.map(|(_, tensor)| tensor.clone()).ok_or_else(|| self.missing(name))
-        };
-        let inputs: Vec<Cow<'a, AnyTensor>> = inputs_of(kernel).map(find).collect::<Result<_, _>>()?;
+    /// A call of a kernel, without memory for its outputs. Whether it reads the clock for what is done around the kernel.
+    pub(super) fn call(&self, number: usize, is_timed: bool) -> Result<Call<'a>, Error> {
+        let kernel = self.kernels.kernel(number);
+        let step = &self.whole.route.steps[number];
+        if let Some(name) = &step.missing {
+            return Err(self.missing(name));
+        }
+        let inputs = Inputs { all: &self.tensors, places: &step.inputs };
+        let declared = (kernel, &step.parameters[..]);
         match &self.extents {
-            Origin::Known(found) => Call::prepare(kernel, inputs, Extents::Known(&found.links[self.done])),
+            Origin::Known(found) => Call::prepare(declared, inputs, Extents::Known(&found.links[number]), is_timed),
             Origin::Fresh(extents, _) => {
                 let is_its = |name: &str| kernel.dimensions.iter().any(|dimension| dimension.name == name);
                 let stated: Vec<(&str, usize)> = extents.iter().copied().filter(|(name, _)| is_its(name)).collect();
-                Call::prepare(kernel, inputs, Extents::Find(&stated))
+                Call::prepare(declared, inputs, Extents::Find(&stated), is_timed)
             }
         }
-        .map(Some)
     }
 
-    /// What the next kernel has made. Tensors without a further reader are dropped.
-    pub(super) fn take(&mut self, outputs: Vec<AnyTensor>) {
-        let Some(&kernel) = self.whole.kernels.get(self.done) else { return };
-        self.done += 1;
-        self.tensors.extend(outputs_of(kernel).zip(outputs.into_iter().map(Cow::Owned)));
-        let Whole { results, kernels, .. } = &self.whole;
-        let is_read = |name: &str| kernels[self.done..].iter().any(|next| inputs_of(next).any(|input| input == name));
-        self.tensors.retain(|(name, _)| results.iter().any(|result| result == name) || is_read(name));
+    /// What a kernel has made. Tensors without a further reader are dropped.
+    fn take(&mut self, step: &Step, outputs: Vec<AnyTensor>) {
+        self.tensors.extend(outputs.into_iter().map(|output| Some(Operand::own(output))));
+        step.done.iter().for_each(|&place| self.tensors[place] = None);
     }
 
-    /// The results, when all kernels have run.
-    pub(super) fn finish(mut self) -> Result<Vec<AnyTensor>, Error> {
-        let mut taken = Vec::with_capacity(self.whole.results.len());
-        for name in self.whole.results {
-            match self.tensors.iter().position(|(known, _)| known == name) {
-                Some(place) => taken.push(self.tensors.swap_remove(place).1.into_owned()),
-                None => return Err(self.missing(name)),
+    /// The results, when all kernels have run; but for the last one's, where it has been taken.
+    fn finish(mut self, is_taken: bool, sink: &mut dyn Sink) -> Result<(), Error> {
+        let route = &self.whole.route;
+        if let Some(name) = &route.missing {
+            return Err(self.missing(name));
+        }
+        let taken = if is_taken { route.steps.last().and_then(|step| step.outputs[0].1) } else { None };
+        for (result, &place) in route.results.iter().enumerate().filter(|(result, _)| Some(*result) != taken) {
+            if let Some(tensor) = self.tensors[place].take() {
+                sink.set(result, tensor.into_owned())?;
             }
         }
         if let Origin::Fresh(_, found) = self.extents {
             self.whole.remembered.set(found);
         }
-        Ok(taken)
+        Ok(())
     }
 
     fn missing(&self, name: &str) -> Error {
@@ -187,11 +309,12 @@ impl<'a> Flow<'a> {
     }
 }
 
-/// The extents that results of these shapes would have, by name.
-fn wished<'a>(whole: &Whole<'a>, shapes: &[Vec<usize>]) -> Vec<(&'a str, usize)> {
+/// The extents that results would have where they go, by name.
+fn wished<'a>(whole: &'a Whole, kernels: &'a dyn Kernels, sink: &dyn Sink) -> Vec<(&'a str, usize)> {
     let mut wished = Vec::new();
-    for (name, shape) in whole.results.iter().zip(shapes) {
-        for kernel in &whole.kernels {
+    for (result, name) in whole.results.iter().enumerate() {
+        let Some(shape) = sink.shape(result) else { break };
+        for kernel in (0..kernels.count()).map(|number| kernels.kernel(number)) {
             for made in kernel.tensors.iter().filter(|made| made.name == *name) {
                 let names = made.dimensions.iter().map(|dimension| kernel.dimension(*dimension).name.as_str());
                 wished.extend(names.zip(shape.iter().copied()));
@@ -202,12 +325,11 @@ fn wished<'a>(whole: &Whole<'a>, shapes: &[Vec<usize>]) -> Vec<(&'a str, usize)>
 }
 
 fn inputs_of(kernel: &Kernel) -> impl Iterator<Item = &str> {
-    let inputs = kernel.tensors.iter().filter(|tensor| tensor.source == Source::Input);
-    inputs.map(|tensor| tensor.name.as_str())
+    declared_inputs(kernel).map(|tensor| tensor.name.as_str())
 }
 
 /// The names of a kernel's outputs, in order.
-pub(super) fn outputs_of(kernel: &Kernel) -> impl Iterator<Item = &str> {
+pub(super) fn outputs_of(kernel: &Kernel) -> impl Iterator<Item = &str> + Clone {
     let outputs = kernel.tensors.iter().filter(|tensor| matches!(tensor.source, Source::Output { .. }));
     outputs.map(|tensor| tensor.name.as_str())
 }

@@ -7,29 +7,41 @@ use crate::tensor::{AnyTensor, Element, IndexArray, LevelArrays, Values, level_e
 use spc_compiler::format::{Coordinate, Format, Level, LevelArray, Role};
 use spc_compiler::ir::{ArrayRole, Literal, Tensor, TensorId};
 use spc_compiler::level;
-use std::borrow::Cow;
 
-/// The first `count` levels from those of an operand, further ones dense; `None` where that is not the declared format.
-pub(super) fn shared_levels<'a>(
-    declared: &Tensor,
-    operand: &'a [LevelArrays],
+/// The levels of an output whose structure is given: some of an operand, further ones dense.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Levels<'a> {
+    shared: &'a [LevelArrays],
     count: usize,
-) -> Option<Vec<Cow<'a, LevelArrays>>> {
-    let mut levels: Vec<Cow<'a, LevelArrays>> = operand.get(..count)?.iter().map(Cow::Borrowed).collect();
-    levels.resize(declared.format.levels.len().max(count), Cow::Owned(LevelArrays::NONE));
-    let as_declared = levels.len() == declared.format.levels.len()
-        && levels.iter().zip(&declared.format.levels).all(|(storage, level)| {
-            let format = level.format;
-            let is_wide = |array: &LevelArray| {
-                storage.array(array.role).is_some_and(|found| found.width() == format.width(array.role))
-            };
-            storage.are_of(format) && format.arrays().all(is_wide)
-        });
-    as_declared.then_some(levels)
+}
+
+impl<'a> Levels<'a> {
+    /// The first `count` levels from those of an operand, further ones dense; `None` where that is not the declared format.
+    pub(super) fn shared(declared: &Tensor, operand: &'a [LevelArrays], count: usize) -> Option<Self> {
+        let levels = Self { shared: operand.get(..count)?, count: declared.format.levels.len() };
+        let as_declared = count <= levels.count
+            && levels.iter().zip(&declared.format.levels).all(|(storage, level)| {
+                let format = level.format;
+                let is_wide = |array: &LevelArray| {
+                    storage.array(array.role).is_some_and(|found| found.width() == format.width(array.role))
+                };
+                storage.are_of(format) && format.arrays().all(is_wide)
+            });
+        as_declared.then_some(levels)
+    }
+
+    pub(super) fn iter(self) -> impl ExactSizeIterator<Item = &'a LevelArrays> {
+        static DENSE: LevelArrays = LevelArrays::NONE;
+        (0..self.count).map(move |level| self.shared.get(level).unwrap_or(&DENSE))
+    }
+
+    pub(super) fn to_vec(self) -> Vec<LevelArrays> {
+        self.iter().cloned().collect()
+    }
 }
 
 /// How many values a tensor of these levels has; `None` where that can't be counted.
-pub(super) fn value_count(declared: &Tensor, levels: &[Cow<'_, LevelArrays>], shape: &[usize]) -> Option<usize> {
+pub(super) fn value_count(declared: &Tensor, levels: &Levels<'_>, shape: &[usize]) -> Option<usize> {
     if is_rectangular(&declared.format) {
         return shape.iter().try_fold(1usize, |count, &extent| count.checked_mul(extent));
     }
@@ -39,7 +51,7 @@ pub(super) fn value_count(declared: &Tensor, levels: &[Cow<'_, LevelArrays>], sh
 }
 
 /// Whether a tensor has a value for each index, and none besides.
-fn is_rectangular(format: &Format) -> bool {
+pub(super) fn is_rectangular(format: &Format) -> bool {
     let stores_mode = |level: &Level| matches!(level.coordinate, Coordinate::Mode(_));
     format.is_dense() && format.levels.len() == format.order && format.levels.iter().all(stores_mode)
 }
@@ -57,10 +69,16 @@ pub(super) fn same_structure<'a>(left: impl ExactSizeIterator<Item = &'a LevelAr
         })
 }
 
+/// So many values are set by the thread that asks for it: they are no more than one chunk.
+const SMALL: usize = 4096;
+
 /// Sets all values to this one, on the threads that kernels write them on: each has its share in its cache then.
 pub(super) fn fill(values: &mut Values, value: Literal) {
     fn all<T: Element>(values: &mut [T], value: Literal) {
         let Some(value) = T::from_literal(value) else { return };
+        if values.len() <= SMALL {
+            return values.fill(value);
+        }
         let chunks = Chunks::even(0, values.len());
         let parts = chunks.owned(values, &|place| place);
         chunks.run(&|chunk| {
@@ -160,7 +178,8 @@ fn check_lengths(declared: &Tensor, shape: &[usize], levels: &[LevelArrays], val
     check_count(declared, values, parents)
 }
 
-fn check_count(declared: &Tensor, values: &Values, positions: usize) -> Result<(), Error> {
+/// Checks that an output has a value for each of its positions.
+pub(super) fn check_count(declared: &Tensor, values: &Values, positions: usize) -> Result<(), Error> {
     if values.len() == positions {
         return Ok(());
     }

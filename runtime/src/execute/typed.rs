@@ -2,9 +2,8 @@
 
 #[cfg(feature = "cuda")]
 use super::Chain;
-use super::around::Around;
-use super::flow::{Flow, Prepare, Remembered, Whole, lent};
-use super::value::{Value, missing, write_into, wrong};
+use super::flow::{Flow, Whole, lent};
+use super::value::{New, Reused, Sink, Value, missing, wrong};
 use super::{Call, Error};
 #[cfg(feature = "cuda")]
 use crate::cuda::Gpu;
@@ -62,10 +61,8 @@ impl StaticLink {
 /// What the declarations say.
 #[derive(Debug)]
 struct Parts {
-    declarations: Kernel,
-    results: Vec<String>,
+    whole: Whole,
     links: Vec<Kernel>,
-    remembered: Remembered,
 }
 
 impl StaticKernel {
@@ -92,7 +89,9 @@ impl StaticKernel {
     /// # Errors
     /// As [`Call::new`] and [`Call::finish`].
     pub fn run(&self, inputs: &[&AnyTensor]) -> Result<Results, Error> {
-        self.run_with(inputs, &[], &mut |_, _| Ok(()))
+        let mut results = New(Vec::with_capacity(self.results.len()));
+        self.run_with(inputs, &mut results)?;
+        Ok(Results { tensors: results.0.into_iter() })
     }
 
     /// Runs the kernel and writes its results into the memory of `targets`. Where that is refused, they are as before; where a
@@ -104,33 +103,18 @@ impl StaticKernel {
         if targets.len() != self.results.len() {
             return Err(missing());
         }
-        write_into(self.results, targets, |shapes, prepare| {
-            Ok(self.run_with(inputs, shapes, prepare)?.tensors.collect())
-        })
+        self.run_with(inputs, &mut Reused(targets))
     }
 
-    /// Runs the kernel, each call when it was prepared for its output of a name. `shapes` are those that the results are to have.
-    fn run_with(
-        &self,
-        inputs: &[&AnyTensor],
-        shapes: &[Vec<usize>],
-        prepare: &mut Prepare<'_>,
-    ) -> Result<Results, Error> {
+    /// Runs the kernel, whose results go to `sink`.
+    fn run_with(&self, inputs: &[&AnyTensor], sink: &mut dyn Sink) -> Result<(), Error> {
         #[cfg(feature = "cuda")]
         if let Some(gpu) = Gpu::current() {
-            let outputs = self.on_gpu(&gpu)?.run_prepared(lent(inputs), &[], shapes, prepare)?;
-            return Ok(Results { tensors: outputs.into_iter() });
+            return self.on_gpu(&gpu)?.run_to(inputs.iter().copied(), &[], sink);
         }
-        let parts = self.parts()?;
-        let whole = Whole {
-            declarations: &parts.declarations,
-            results: &parts.results,
-            kernels: parts.links.iter().collect(),
-            remembered: &parts.remembered,
-        };
-        let flow = Flow::new(whole, lent(inputs), &[], shapes)?;
-        let outputs = flow.run(&mut Around::default(), prepare, &mut |link, call| catch(call, self.links[link].run))?;
-        Ok(Results { tensors: outputs.into_iter() })
+        let Parts { whole, links } = self.parts()?;
+        let flow = Flow::new(whole, links, lent(inputs.iter().copied(), whole.count()), &[], sink)?;
+        flow.run(None, sink, &mut |link, call| catch(call, self.links[link].run))
     }
 
     /// The kernel for a GPU: loops of its own, made of the same text.
@@ -160,12 +144,9 @@ impl StaticKernel {
     fn parts(&self) -> Result<&Parts, Error> {
         let read = |text: &str| ir::parse(text, spc_compiler::level::named).map_err(|error| error.to_string());
         let read_all = || {
-            Ok(Parts {
-                declarations: read(self.declarations)?,
-                results: self.results.iter().map(|&name| name.to_owned()).collect(),
-                links: self.links.iter().map(|link| read(link.declarations)).collect::<Result<_, _>>()?,
-                remembered: Remembered::default(),
-            })
+            let links = self.links.iter().map(|link| read(link.declarations)).collect::<Result<Vec<_>, _>>()?;
+            let results = self.results.iter().map(|&name| name.to_owned()).collect();
+            Ok(Parts { whole: Whole::new(read(self.declarations)?, results, &links), links })
         };
         self.parts.get_or_init(read_all).as_ref().map_err(|error: &String| wrong(error))
     }

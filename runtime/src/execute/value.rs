@@ -1,6 +1,5 @@
 //! What kernels return and write to.
 
-use super::flow::Prepare;
 use super::{Call, Error};
 use crate::complex::{c32, c64};
 use crate::half::{bf16, f16};
@@ -36,6 +35,15 @@ pub trait Value: Send {
     /// # Errors
     /// When it does not fit the output.
     fn reuse(&mut self, call: &mut Call<'_>, output: usize) -> Result<(), Error>;
+
+    /// Takes a call's output number `output` as by [`Call::take_back`], and whether it did: it can always be [set](Value::set) instead.
+    ///
+    /// # Errors
+    /// As there.
+    fn take_back(&mut self, call: &mut Call<'_>, output: usize) -> Result<bool, Error> {
+        let _ = (call, output);
+        Ok(false)
+    }
 }
 
 pub(super) fn missing() -> Error {
@@ -67,6 +75,10 @@ impl<T: Element, F: StorageFormat> Value for Tensor<T, F> {
     fn reuse(&mut self, call: &mut Call<'_>, output: usize) -> Result<(), Error> {
         call.reuse(output, self.as_any_mut())
     }
+
+    fn take_back(&mut self, call: &mut Call<'_>, output: usize) -> Result<bool, Error> {
+        call.take_back(output, self.as_any_mut())
+    }
 }
 
 impl Value for AnyTensor {
@@ -89,6 +101,10 @@ impl Value for AnyTensor {
 
     fn reuse(&mut self, call: &mut Call<'_>, output: usize) -> Result<(), Error> {
         call.reuse(output, self)
+    }
+
+    fn take_back(&mut self, call: &mut Call<'_>, output: usize) -> Result<bool, Error> {
+        call.take_back(output, self)
     }
 }
 
@@ -121,21 +137,65 @@ macro_rules! scalars {
 
 scalars!(f64 f32 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64 bool c32 c64);
 
-/// Runs something that writes results of these names into the memory of `targets`. Where that is refused, they are as before; where
-/// a later statement of several is refused, those of statements that have run are left without entries.
-pub(super) fn write_into<E: From<Error>>(
-    results: &[impl AsRef<str> + Sync],
-    targets: &mut [&mut dyn Value],
-    run: impl FnOnce(&[Vec<usize>], &mut Prepare<'_>) -> Result<Vec<AnyTensor>, E>,
-) -> Result<(), E> {
-    let shapes: Vec<Vec<usize>> = targets.iter().map(|target| target.shape().to_vec()).collect();
-    let mut reuse = |call: &mut Call<'_>, output: &str| {
-        let target = results.iter().position(|result| result.as_ref() == output);
-        match target.and_then(|target| targets.get_mut(target)) {
-            Some(target) => target.check_reuse(call, 0).and_then(|()| target.reuse(call, 0)),
+/// Where the results of a chain go, by their numbers.
+pub(super) trait Sink: Send {
+    /// The shape of what is there for one; nothing where results become new tensors.
+    fn shape(&self, result: usize) -> Option<&[usize]>;
+
+    /// Hands the memory of what is there to a call, which writes its output of that number there.
+    fn lend(&mut self, result: usize, call: &mut Call<'_>, output: usize) -> Result<(), Error>;
+
+    /// Takes an output out of a call that has run, and whether it did.
+    fn take_back(&mut self, result: usize, call: &mut Call<'_>, output: usize) -> Result<bool, Error>;
+
+    /// Takes a result that a call has made a tensor of: in order, those that were taken back left out.
+    fn set(&mut self, result: usize, tensor: AnyTensor) -> Result<(), Error>;
+}
+
+/// Results as new tensors, in order.
+#[derive(Debug, Default)]
+pub(super) struct New(pub(super) Vec<AnyTensor>);
+
+impl Sink for New {
+    fn shape(&self, _: usize) -> Option<&[usize]> {
+        None
+    }
+
+    fn lend(&mut self, _: usize, _: &mut Call<'_>, _: usize) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn take_back(&mut self, _: usize, _: &mut Call<'_>, _: usize) -> Result<bool, Error> {
+        Ok(false)
+    }
+
+    fn set(&mut self, _: usize, tensor: AnyTensor) -> Result<(), Error> {
+        self.0.push(tensor);
+        Ok(())
+    }
+}
+
+/// Results into the memory of what is there for each. Where that is refused, it is as before; where a later statement of several is
+/// refused, what was there for statements that have run is left without entries.
+pub(super) struct Reused<'t, 'v>(pub(super) &'t mut [&'v mut dyn Value]);
+
+impl Sink for Reused<'_, '_> {
+    fn shape(&self, result: usize) -> Option<&[usize]> {
+        self.0.get(result).map(|target| target.shape())
+    }
+
+    fn lend(&mut self, result: usize, call: &mut Call<'_>, output: usize) -> Result<(), Error> {
+        match self.0.get_mut(result) {
+            Some(target) => target.reuse(call, output),
             None => Ok(()),
         }
-    };
-    let tensors = run(&shapes, &mut reuse)?;
-    targets.iter_mut().zip(tensors).try_for_each(|(target, tensor)| Ok(target.set(tensor)?))
+    }
+
+    fn take_back(&mut self, result: usize, call: &mut Call<'_>, output: usize) -> Result<bool, Error> {
+        self.0.get_mut(result).map_or(Ok(false), |target| target.take_back(call, output))
+    }
+
+    fn set(&mut self, result: usize, tensor: AnyTensor) -> Result<(), Error> {
+        self.0.get_mut(result).map_or(Ok(()), |target| target.set(tensor))
+    }
 }

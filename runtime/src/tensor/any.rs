@@ -2,8 +2,7 @@
 
 use super::kept::Kept;
 use super::layout::Layout;
-use super::{Element, IndexArray, InvalidTensor, LevelArrays, Shared, Values};
-use crate::with_element;
+use super::{Element, IndexArray, InvalidTensor, LevelArrays, Values};
 use spc_compiler::format::Format;
 use spc_compiler::ir::{ElementType, Literal};
 use std::fmt;
@@ -244,8 +243,16 @@ impl AnyTensor {
     pub(crate) fn take_dense(&mut self) -> Values {
         self.shape.fill(0);
         self.kept.forget();
-        let none = with_element!(self.element(), |T| T::wrap(Shared::default()));
+        let none = Values::none(self.element());
         std::mem::replace(&mut self.values, none)
+    }
+
+    /// Other values for a tensor that is nothing but a value at each index, as many as these extents say.
+    pub(crate) fn put_dense(&mut self, shape: impl Iterator<Item = usize>, values: Values, fill: Literal) {
+        self.shape.iter_mut().zip(shape).for_each(|(own, extent)| *own = extent);
+        self.kept.forget();
+        (self.values, self.fill) = (values, fill);
+        debug_assert!(self.validate().is_ok(), "{self:?} is not valid");
     }
 
     /// What it is made of.

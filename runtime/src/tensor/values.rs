@@ -5,6 +5,7 @@ use crate::complex::{c32, c64};
 use crate::half::{bf16, f16};
 use spc_compiler::ir::{ElementType, Literal, ReduceOperator};
 use std::fmt;
+use std::sync::OnceLock;
 
 mod sealed {
     pub trait Sealed {}
@@ -210,10 +211,18 @@ impl Values {
 
     /// The type of its elements.
     pub fn element(&self) -> ElementType {
-        fn of<T: Element>(_: &[T]) -> ElementType {
+        fn of<T: Element>(_: &Shared<T>) -> ElementType {
             T::TYPE
         }
-        with_values!(self, |values| of(values))
+        with_shared!(self, |values| of(values))
+    }
+
+    /// No values of an element type: clones of the same ones, which are not allocated anew.
+    pub(crate) fn none(element: ElementType) -> Self {
+        static NONE: OnceLock<[Values; ElementType::ALL.len()]> = OnceLock::new();
+        let all =
+            NONE.get_or_init(|| ElementType::ALL.map(|element| with_element!(element, |T| T::wrap(Shared::default()))));
+        all[element as usize].clone()
     }
 
     /// The number of values.

@@ -322,7 +322,7 @@ fn rule_9_segments() {
     assert_eq!(breaks(&segmented, "length 1\n", "length v5 as index\n"), [12]);
     assert_eq!(breaks(&segmented, "segmented + v6 -> v6", "segmented + v6 -> length(a5)"), [12]);
     assert_eq!(breaks(&segmented, "segmented +", "segmented |"), [16, 9]);
-    assert_eq!(violations(&segmented.replace("length 1\n", "length 1 anew\n")), []);
+    assert_eq!(violations(&segmented.replace("v6 -> v6 length 1", "v6 -> v6 length 1 anew")), []);
 }
 
 #[test]

@@ -44,7 +44,13 @@ impl Argument<'_> {
 /// An input for a parameter.
 pub(super) fn argument<'i>(input: &'i dyn Input, declared: Option<&ir::Tensor>) -> Result<Argument<'i>, ProgramError> {
     let tensor = || declared.map_or_else(String::new, |declared| declared.name.clone());
-    let argument = input.argument().map_err(|source| ProgramError::Input { tensor: tensor(), source })?;
+    let argument = match (input.argument(), declared) {
+        // Most are, and arguments are large.
+        (Ok(Argument::Tensor(tensor)), Some(declared)) if !takes_fill(tensor, declared) => {
+            return Ok(Argument::Tensor(tensor));
+        }
+        (argument, _) => argument.map_err(|source| ProgramError::Input { tensor: tensor(), source })?,
+    };
     let Some(declared) = declared else { return Ok(argument) };
     if let Argument::Number(number) = &argument
         && declared.format.order == 0
@@ -59,13 +65,7 @@ pub(super) fn argument<'i>(input: &'i dyn Input, declared: Option<&ir::Tensor>) 
     {
         return Ok(Argument::View(view.into_dense(&declared.format)));
     }
-    // A tensor that says no fill value takes the declared one.
-    let found = argument.tensor();
-    if !declared.format.is_dense()
-        && found.element() == declared.element
-        && found.fill().is_zero()
-        && !found.fill().equals(declared.fill)
-    {
+    if takes_fill(argument.tensor(), declared) {
         let view = match argument {
             Argument::Tensor(tensor) => AnyView::from(tensor),
             Argument::View(view) => view,
@@ -74,6 +74,14 @@ pub(super) fn argument<'i>(input: &'i dyn Input, declared: Option<&ir::Tensor>) 
         return Ok(Argument::View(view.with_fill(declared.fill)));
     }
     Ok(argument)
+}
+
+/// Whether a tensor says no fill value, so that it takes the declared one.
+fn takes_fill(found: &AnyTensor, declared: &ir::Tensor) -> bool {
+    !declared.format.is_dense()
+        && found.element() == declared.element
+        && found.fill().is_zero()
+        && !found.fill().equals(declared.fill)
 }
 
 /// A tensor of order 0.

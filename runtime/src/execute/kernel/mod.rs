@@ -13,11 +13,10 @@ pub(super) use input::scalar;
 pub use input::{Argument, Input};
 pub use output::{Outputs, Targets};
 
-use super::flow::lent;
 use super::options::{fix_vector_extents, runner};
 use super::planning;
 use super::stack::with_stack_for;
-use super::value::write_into;
+use super::value::{New, Reused, Sink};
 use super::{
     Backend, Chain, Error, Executable, NativeError, NativeKernel, Outcome, Planning, ProgramError, ProgramOptions,
     ResultMemory, Tier,
@@ -367,8 +366,9 @@ impl Kernel {
     /// When there are too few or too many; one has another format, element type or number of modes; extents disagree, or nothing says
     /// one; there is no memory for the outputs; or the kernel stops.
     pub fn call(&self, inputs: &[&dyn Input]) -> Result<Outputs, ProgramError> {
-        let tensors = self.run(inputs, &[], &mut |_, _| Ok(()))?;
-        Ok(Outputs::new(self.chain.results(), tensors))
+        let mut results = New(Vec::with_capacity(self.chain.results().len()));
+        self.run(inputs, &mut results)?;
+        Ok(Outputs::new(self.chain.shared_results(), results.0))
     }
 
     /// The same with inputs by name, in any order.
@@ -402,7 +402,7 @@ impl Kernel {
             let (expected, found) = (expected.to_vec(), targets.len());
             return Err(ProgramError::Targets { kernel: self.name().to_owned(), expected, found });
         }
-        write_into(expected, &mut targets, |shapes, prepare| self.run(inputs, shapes, prepare))
+        self.run(inputs, &mut Reused(&mut targets))
     }
 
     /// The same with inputs by name, in any order.
@@ -417,22 +417,16 @@ impl Kernel {
         self.call_into(&self.in_order(inputs)?, targets)
     }
 
-    /// Runs the kernel on tensors that have its formats.
-    fn run(
-        &self,
-        inputs: &[&dyn Input],
-        shapes: &[Vec<usize>],
-        prepare: &mut super::flow::Prepare<'_>,
-    ) -> Result<Vec<AnyTensor>, ProgramError> {
+    /// Runs the kernel on tensors that have its formats; the results go to `sink`.
+    fn run(&self, inputs: &[&dyn Input], sink: &mut dyn Sink) -> Result<(), ProgramError> {
         let declarations = self.chain.declarations();
         let mut arguments = Vec::with_capacity(inputs.len());
         for (place, input) in inputs.iter().enumerate() {
             let declared = declarations.tensors.get(place).filter(|tensor| tensor.source == Source::Input);
             arguments.push(input::argument(*input, declared)?);
         }
-        let tensors: Vec<&AnyTensor> = arguments.iter().map(Argument::tensor).collect();
         let stated: Vec<(&str, usize)> = self.stated.iter().map(|(name, extent)| (name.as_str(), *extent)).collect();
-        let mut run = || self.chain.run_prepared(lent(&tensors), &stated, shapes, prepare);
+        let mut run = || self.chain.run_to(arguments.iter().map(Argument::tensor), &stated, sink);
         match &self.pool {
             Some(pool) => Ok(pool.install(run)?),
             None => Ok(run()?),

@@ -4,18 +4,19 @@ use crate::execute::ProgramError;
 use crate::execute::Value;
 use crate::tensor::AnyTensor;
 use std::ops::Index;
+use std::sync::Arc;
 
 /// The results of a call, in the order of their declaration.
 #[derive(Debug, Clone)]
 pub struct Outputs {
-    names: Vec<String>,
+    names: Arc<[String]>,
     /// `None` for what has been taken.
     tensors: Vec<Option<AnyTensor>>,
 }
 
 impl Outputs {
-    pub(super) fn new(names: &[String], tensors: Vec<AnyTensor>) -> Self {
-        Self { names: names.to_vec(), tensors: tensors.into_iter().map(Some).collect() }
+    pub(super) fn new(names: Arc<[String]>, tensors: Vec<AnyTensor>) -> Self {
+        Self { names, tensors: tensors.into_iter().map(Some).collect() }
     }
 
     /// The result of a name, unless it has been taken.
@@ -63,7 +64,7 @@ fn typed<V: Value>(name: &str, tensor: Option<AnyTensor>) -> Result<V, ProgramEr
     let Some(tensor) = tensor else {
         return Err(ProgramError::NoSuchResult { name: name.to_owned(), known: Vec::new() });
     };
-    let found = (tensor.element(), tensor.format().to_string());
+    let found = (tensor.element(), tensor.format().clone());
     V::from_output(tensor).map_err(|_| ProgramError::ResultType {
         tensor: name.to_owned(),
         found: format!("elements {} stored as {}", found.0.name(), found.1),

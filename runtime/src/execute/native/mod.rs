@@ -205,20 +205,23 @@ impl NativeKernel {
     /// When the call is of a kernel with other declarations, or the kernel panics.
     pub fn run(&self, call: &mut Call<'_>) -> Result<Duration, Error> {
         let kernel = call.kernel();
-        self.signature.check(kernel)?;
-        let with_call = |&(_, size): &(&usize, &Size)| *size == Size::Runtime;
-        let sizes = call.dimensions().iter().zip(&self.signature.sizes).filter(with_call);
-        let dimensions: Vec<usize> = sizes.map(|(&extent, _)| extent).collect();
+        self.signature.check(call)?;
+        let (mut few, mut many) = ([0; FEW], Vec::new());
+        let sizes = call.dimensions().iter().zip(&self.signature.sizes);
+        let with_call = sizes.filter(|(_, size)| **size == Size::Runtime).map(|(&extent, _)| extent);
+        let dimensions = collected(with_call, &mut few, &mut many);
+        let is_timed = call.is_timed();
         let arrays = call.begin();
-        let mut table: Vec<abi::Array> = arrays.iter_mut().map(host::lend).collect();
+        let (mut few, mut many) = ([host::nothing(); FEW], Vec::new());
+        let table = collected(arrays.iter_mut().map(host::lend), &mut few, &mut many);
         let mut invocation =
             Invocation { dimensions: dimensions.as_ptr(), arrays: table.as_mut_ptr(), message: host::nothing() };
-        let start = Instant::now();
+        let start = is_timed.then(Instant::now);
         // SAFETY: the entry was compiled from `text::library` for this signature, which is the call's, as was checked above. So it
         // reads as many dimensions and arrays as there are, each of its own type. `host::lend` lends what it writes for writing
         // and gives what it appends to, and all live until it returns. The text of the kernel itself has no unsafe code.
         let status = unsafe { (self.entry)(&raw const host::HOST, &raw mut invocation) };
-        let time = start.elapsed();
+        let time = start.map_or(Duration::ZERO, |start| start.elapsed());
         let stopped = |message: String| Err(Error::stopped(kernel, message));
         match status {
             DONE => {}
@@ -234,7 +237,7 @@ impl NativeKernel {
             }
             other => return stopped(format!("it returned {other}")),
         }
-        for (array, given) in arrays.iter_mut().zip(&table) {
+        for (array, given) in arrays.iter_mut().zip(&*table) {
             if array.parameter.access == Access::Append {
                 // SAFETY: the library has given a vector of this parameter's type for each that it appends to.
                 array.data = unsafe { host::receive_data(given, array.parameter.element) };
@@ -242,6 +245,27 @@ impl NativeKernel {
         }
         Ok(time)
     }
+}
+
+/// So many words or arrays lie on the stack.
+const FEW: usize = 8;
+
+/// The items in one place: `few`, or `many` where they are more.
+fn collected<'t, T: Copy>(
+    mut items: impl Iterator<Item = T>,
+    few: &'t mut [T; FEW],
+    many: &'t mut Vec<T>,
+) -> &'t mut [T] {
+    let mut count = 0;
+    for (place, item) in few.iter_mut().zip(&mut items) {
+        *place = item;
+        count += 1;
+    }
+    let Some(next) = items.next() else { return &mut few[..count] };
+    many.extend_from_slice(few);
+    many.push(next);
+    many.extend(items);
+    many
 }
 
 /// Refuses a kernel that can't be compiled by itself, whatever its text.
