@@ -42,6 +42,8 @@ use super::extents::{check_outputs, extents};
 use super::output::{
     Levels, appended_levels, assemble, check_count, fill, is_rectangular, same_structure, spoil, value_count,
 };
+#[cfg(feature = "compile")]
+use crate::tensor::AnyView;
 use crate::tensor::{AnyTensor, Buffer, Element, Index, Listed, Shared, Values};
 use spc_compiler::format::Format;
 use spc_compiler::ir::{ArrayRole, Initial, Kernel, Source, Structure, Tensor, TensorId};
@@ -75,6 +77,9 @@ pub struct Call<'k> {
 pub(super) enum Operand<'k> {
     /// The caller's.
     Lent(&'k AnyTensor),
+    /// Arrays of the caller's.
+    #[cfg(feature = "compile")]
+    Viewed(Arc<AnyView<'k>>),
     /// One that somebody has made for the call.
     Own(Arc<AnyTensor>),
 }
@@ -88,6 +93,8 @@ impl Operand<'_> {
     pub(super) fn into_owned(self) -> AnyTensor {
         match self {
             Operand::Lent(tensor) => tensor.clone(),
+            #[cfg(feature = "compile")]
+            Operand::Viewed(view) => AnyTensor::clone(&view),
             Operand::Own(tensor) => Arc::unwrap_or_clone(tensor),
         }
     }
@@ -99,6 +106,8 @@ impl Deref for Operand<'_> {
     fn deref(&self) -> &AnyTensor {
         match self {
             Operand::Lent(tensor) => tensor,
+            #[cfg(feature = "compile")]
+            Operand::Viewed(view) => view,
             Operand::Own(tensor) => tensor,
         }
     }
@@ -338,7 +347,6 @@ impl<'k> Call<'k> {
     }
 
     /// What the kernel expects of each parameter.
-    #[cfg(feature = "compile")]
     pub(super) fn parameters(&self) -> impl Iterator<Item = &Parameter> {
         self.arrays.iter().map(|array| &array.parameter)
     }
@@ -444,7 +452,7 @@ impl<'k> Call<'k> {
     /// What an output whose structure is given holds at first, for each of its positions.
     fn initial(&self, declared: &Tensor, structure: Structure, initial: Initial) -> Result<Data, Error> {
         let tensor = || declared.name.clone();
-        let count = value_count(declared, &self.given_levels(declared, structure)?, &self.shape(declared))
+        let count = value_count(declared, self.given_levels(declared, structure)?, self.extents_of(declared))
             .ok_or_else(|| Error::TooLarge { tensor: tensor() })?;
         let values = Values::try_zeroed(declared.element, count);
         let mut values = values.map_err(|source| Error::Memory { tensor: tensor(), source })?;

@@ -384,7 +384,7 @@ impl Chain {
         let start = Instant::now();
         let copied = self.copied();
         let mut results = New::default();
-        let flow = self.flow(inputs.iter().copied(), stated, &results)?;
+        let flow = Flow::new(&self.whole, &self.links, lent(inputs, self.count()), stated, &results)?;
         let mut around = Around::default();
         let mut running = Duration::ZERO;
         let mut run_times = vec![Duration::ZERO; repeat.max(1)];
@@ -404,14 +404,19 @@ impl Chain {
 }
 
 impl Chain {
+    /// How many tensors there are in all: inputs, and what the kernels make.
+    pub(super) fn count(&self) -> usize {
+        self.whole.count()
+    }
+
     /// Runs the kernels once; the results go to `sink`.
     pub(super) fn run_to<'i>(
         &'i self,
-        inputs: impl Iterator<Item = &'i AnyTensor>,
+        inputs: Vec<Option<Operand<'i>>>,
         stated: &[(&str, usize)],
         sink: &mut dyn Sink,
     ) -> Result<(), Error> {
-        let flow = self.flow(inputs, stated, sink)?;
+        let flow = Flow::new(&self.whole, &self.links, inputs, stated, sink)?;
         flow.run(None, sink, &mut |link, call| self.links[link].run(call).map(drop))
     }
 
@@ -427,7 +432,7 @@ impl Chain {
         memory: ResultMemory,
         repeat: usize,
     ) -> Result<Vec<Duration>, Error> {
-        let run = |sink: &mut dyn Sink| self.run_to(inputs.iter().copied(), stated, sink);
+        let run = |sink: &mut dyn Sink| self.run_to(lent(inputs, self.count()), stated, sink);
         let mut results = New::default();
         run(&mut results)?;
         let mut times = Vec::with_capacity(repeat);
@@ -448,16 +453,6 @@ impl Chain {
             }
         }
         Ok(times)
-    }
-
-    /// The kernels before the first of them runs.
-    fn flow<'i>(
-        &'i self,
-        inputs: impl Iterator<Item = &'i AnyTensor>,
-        stated: &[(&str, usize)],
-        sink: &dyn Sink,
-    ) -> Result<Flow<'i>, Error> {
-        Flow::new(&self.whole, &self.links, lent(inputs, self.whole.count()), stated, sink)
     }
 }
 

@@ -14,9 +14,9 @@ use spc_compiler::ir::{Kernel, Source};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Inputs that stay with the caller, with room for so many tensors.
-pub(super) fn lent<'a>(inputs: impl Iterator<Item = &'a AnyTensor>, count: usize) -> Vec<Option<Operand<'a>>> {
-    let mut tensors = Vec::with_capacity(count);
-    tensors.extend(inputs.map(|input| Some(Operand::Lent(input))));
+pub(super) fn lent<'a>(inputs: &[&'a AnyTensor], count: usize) -> Vec<Option<Operand<'a>>> {
+    let mut tensors = Vec::with_capacity(count.max(inputs.len()));
+    tensors.extend(inputs.iter().map(|&input| Some(Operand::Lent(input))));
     tensors
 }
 

@@ -41,11 +41,15 @@ impl<'a> Levels<'a> {
 }
 
 /// How many values a tensor of these levels has; `None` where that can't be counted.
-pub(super) fn value_count(declared: &Tensor, levels: &Levels<'_>, shape: &[usize]) -> Option<usize> {
+pub(super) fn value_count(
+    declared: &Tensor,
+    levels: Levels<'_>,
+    mut shape: impl Iterator<Item = usize>,
+) -> Option<usize> {
     if is_rectangular(&declared.format) {
-        return shape.iter().try_fold(1usize, |count, &extent| count.checked_mul(extent));
+        return shape.try_fold(1usize, usize::checked_mul);
     }
-    let extents = level_extents(&declared.format, shape).ok()?;
+    let extents = level_extents(&declared.format, &shape.collect::<Vec<_>>()).ok()?;
     let mut levels = levels.iter().zip(&declared.format.levels).zip(extents);
     levels.try_fold(1, |count, ((storage, level), extent)| storage.position_count(level.format, count, extent))
 }

@@ -110,10 +110,11 @@ impl StaticKernel {
     fn run_with(&self, inputs: &[&AnyTensor], sink: &mut dyn Sink) -> Result<(), Error> {
         #[cfg(feature = "cuda")]
         if let Some(gpu) = Gpu::current() {
-            return self.on_gpu(&gpu)?.run_to(inputs.iter().copied(), &[], sink);
+            let chain = self.on_gpu(&gpu)?;
+            return chain.run_to(lent(inputs, chain.count()), &[], sink);
         }
         let Parts { whole, links } = self.parts()?;
-        let flow = Flow::new(whole, links, lent(inputs.iter().copied(), whole.count()), &[], sink)?;
+        let flow = Flow::new(whole, links, lent(inputs, whole.count()), &[], sink)?;
         flow.run(None, sink, &mut |link, call| catch(call, self.links[link].run))
     }
 

@@ -2,11 +2,13 @@
 
 use crate::complex::{c32, c64};
 use crate::execute::ProgramError;
+use crate::execute::call::Operand;
 use crate::half::{bf16, f16};
 use crate::tensor::{AnyTensor, AnyView, Buffer, Element, InvalidTensor, StorageFormat, Tensor, Values, View};
 use crate::with_element;
 use spc_compiler::format::Format;
 use spc_compiler::ir::{self, ElementType};
+use std::sync::Arc;
 
 /// What a [`Kernel`](super::Kernel) takes as an input, without a copy: tensors and views, slices and vectors of elements, which are
 /// dense tensors with one mode, and numbers. With features of their names, the dense arrays and sparse matrices of `ndarray`,
@@ -30,40 +32,41 @@ pub enum Argument<'a> {
     Number(AnyTensor),
 }
 
-impl Argument<'_> {
-    /// The tensor.
-    pub(super) fn tensor(&self) -> &AnyTensor {
+impl<'a> Argument<'a> {
+    fn tensor(&self) -> &AnyTensor {
         match self {
             Argument::Tensor(tensor) => tensor,
             Argument::View(view) => view,
             Argument::Number(number) => number,
         }
     }
+
+    fn into_operand(self) -> Operand<'a> {
+        match self {
+            Argument::Tensor(tensor) => Operand::Lent(tensor),
+            Argument::View(view) => Operand::Viewed(Arc::new(view)),
+            Argument::Number(number) => Operand::own(number),
+        }
+    }
 }
 
 /// An input for a parameter.
-pub(super) fn argument<'i>(input: &'i dyn Input, declared: Option<&ir::Tensor>) -> Result<Argument<'i>, ProgramError> {
+pub(super) fn operand<'i>(input: &'i dyn Input, declared: Option<&ir::Tensor>) -> Result<Operand<'i>, ProgramError> {
     let tensor = || declared.map_or_else(String::new, |declared| declared.name.clone());
-    let argument = match (input.argument(), declared) {
-        // Most are, and arguments are large.
-        (Ok(Argument::Tensor(tensor)), Some(declared)) if !takes_fill(tensor, declared) => {
-            return Ok(Argument::Tensor(tensor));
-        }
-        (argument, _) => argument.map_err(|source| ProgramError::Input { tensor: tensor(), source })?,
-    };
-    let Some(declared) = declared else { return Ok(argument) };
+    let argument = input.argument().map_err(|source| ProgramError::Input { tensor: tensor(), source })?;
+    let Some(declared) = declared else { return Ok(argument.into_operand()) };
     if let Argument::Number(number) = &argument
         && declared.format.order == 0
         && number.element() != declared.element
         && !number.element().is_complex()
     {
-        return Ok(Argument::Number(scalar(&declared.name, number.values().get_f64(0), declared.element)?));
+        return Ok(Operand::own(scalar(&declared.name, number.values().get_f64(0), declared.element)?));
     }
     if declared.format.is_dense()
         && *argument.tensor().format() != declared.format
         && let Argument::View(view) = argument
     {
-        return Ok(Argument::View(view.into_dense(&declared.format)));
+        return Ok(Argument::View(view.into_dense(&declared.format)).into_operand());
     }
     if takes_fill(argument.tensor(), declared) {
         let view = match argument {
@@ -71,9 +74,9 @@ pub(super) fn argument<'i>(input: &'i dyn Input, declared: Option<&ir::Tensor>) 
             Argument::View(view) => view,
             Argument::Number(number) => number.into(),
         };
-        return Ok(Argument::View(view.with_fill(declared.fill)));
+        return Ok(Argument::View(view.with_fill(declared.fill)).into_operand());
     }
-    Ok(argument)
+    Ok(argument.into_operand())
 }
 
 /// Whether a tensor says no fill value, so that it takes the declared one.

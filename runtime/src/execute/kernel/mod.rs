@@ -420,13 +420,13 @@ impl Kernel {
     /// Runs the kernel on tensors that have its formats; the results go to `sink`.
     fn run(&self, inputs: &[&dyn Input], sink: &mut dyn Sink) -> Result<(), ProgramError> {
         let declarations = self.chain.declarations();
-        let mut arguments = Vec::with_capacity(inputs.len());
+        let mut tensors = Vec::with_capacity(self.chain.count().max(inputs.len()));
         for (place, input) in inputs.iter().enumerate() {
             let declared = declarations.tensors.get(place).filter(|tensor| tensor.source == Source::Input);
-            arguments.push(input::argument(*input, declared)?);
+            tensors.push(Some(input::operand(*input, declared)?));
         }
         let stated: Vec<(&str, usize)> = self.stated.iter().map(|(name, extent)| (name.as_str(), *extent)).collect();
-        let mut run = || self.chain.run_to(arguments.iter().map(Argument::tensor), &stated, sink);
+        let run = || self.chain.run_to(tensors, &stated, sink);
         match &self.pool {
             Some(pool) => Ok(pool.install(run)?),
             None => Ok(run()?),
