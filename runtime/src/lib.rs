@@ -122,7 +122,7 @@
 //!
 //! With the feature `compile`, [`Kernel`] compiles a text with the `rustc` of the machine, and calls it with new inputs as often as
 //! you like; without a compiler, the interpreter runs it. A call takes its extents from its inputs, neither copies nor converts them,
-//! and costs less than two microseconds besides the work. `call_into` writes into memory that is there:
+//! and costs about a microsecond besides the work. `call_into` writes into memory that is there:
 //!
 //! ```
 //! use spc::execute::Kernel;

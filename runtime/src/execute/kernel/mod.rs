@@ -58,7 +58,7 @@ use std::time::{Duration, Instant};
 /// In an assignment, inputs go in order of appearance, and what has no format is `dense` with elements `f64`. Inputs are whatever is
 /// an [`Input`]: tensors, views, vectors, numbers, and with features of their names the arrays of other crates.
 ///
-/// A call costs less than two microseconds besides the work (`cargo run --release -p spc-tensor --example call_cost` measures it). Inputs are neither copied nor converted: one in another format is an error.
+/// A call costs about a microsecond besides the work (`cargo run --release -p spc-tensor --example call_cost` measures it). Inputs are neither copied nor converted: one in another format is an error.
 /// Extents are those of the inputs of the call; one that no input has is said by [`KernelBuilder::dimension`].
 #[derive(Debug)]
 pub struct Kernel {
