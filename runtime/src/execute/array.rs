@@ -1,6 +1,5 @@
 //! The parameters of a kernel, with their elements.
 
-use super::call::Call;
 use super::error::Error;
 use crate::complex::{c32, c64};
 use crate::half::{bf16, f16};
@@ -81,12 +80,15 @@ impl Signature {
         }
     }
 
-    /// Checks that a call serves.
-    pub(super) fn check(&self, call: &Call<'_>) -> Result<(), Error> {
-        let kernel = call.kernel();
+    /// Checks that a call of `kernel` with these parameters serves.
+    pub(super) fn check<'p>(
+        &self,
+        kernel: &Kernel,
+        parameters: impl Iterator<Item = &'p Parameter>,
+    ) -> Result<(), Error> {
         // As `*self == Signature::of(kernel)`, without its memory.
         let sizes = kernel.dimensions.iter().map(|dimension| &dimension.size);
-        if self.name == kernel.name && sizes.eq(&self.sizes) && call.parameters().eq(&self.parameters) {
+        if self.name == kernel.name && sizes.eq(&self.sizes) && parameters.eq(&self.parameters) {
             return Ok(());
         }
         Err(Error::WrongCall { expected: self.name.clone(), found: kernel.name.clone() })

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 /// Runs a call, and says how long the kernel took.
 pub(super) fn run(kernel: &Verified<Kernel>, call: &mut Call<'_>, options: &Options) -> Result<Duration, Error> {
-    Signature::of(kernel).check(call)?;
+    Signature::of(kernel).check(call.kernel(), call.parameters())?;
     let dimensions: Vec<u64> = call.dimensions().iter().map(|&extent| extent as u64).collect();
     let arrays = call.begin();
     let copies = arrays.iter().map(copy).collect::<Result<_, _>>();

@@ -125,7 +125,7 @@ impl JitKernel {
     /// When the call is of a kernel with other declarations, or a check fails.
     pub fn run(&self, call: &mut Call<'_>) -> Result<Duration, Error> {
         let kernel = call.kernel();
-        self.signature.check(call)?;
+        self.signature.check(call.kernel(), call.parameters())?;
         let extents: Vec<usize> = call.dimensions().to_vec();
         let arrays = call.begin();
         let mut table: Vec<abi::Array> = arrays.iter_mut().map(host::lend).collect();

@@ -205,7 +205,7 @@ impl NativeKernel {
     /// When the call is of a kernel with other declarations, or the kernel panics.
     pub fn run(&self, call: &mut Call<'_>) -> Result<Duration, Error> {
         let kernel = call.kernel();
-        self.signature.check(call)?;
+        self.signature.check(call.kernel(), call.parameters())?;
         let (mut few, mut many) = ([0; FEW], Vec::new());
         let sizes = call.dimensions().iter().zip(&self.signature.sizes);
         let with_call = sizes.filter(|(_, size)| **size == Size::Runtime).map(|(&extent, _)| extent);
