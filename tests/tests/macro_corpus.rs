@@ -653,6 +653,7 @@ cases! {
     schedules_balanced_by_nonzeros "cases/schedules/balanced_by_nonzeros.ti" [A, x] spmv(&A, &x);
     schedules_balanced_by_rows "cases/schedules/balanced_by_rows.ti" [X, B, C] mttkrp(&X, &B, &C);
     schedules_split_below_a_moved_level "cases/schedules/split_below_a_moved_level.ti" [B] moved(&B);
+    schedules_split_of_what_reads_nothing_there "cases/schedules/split_of_what_reads_nothing_there.ti" [A, b] shifted(&A, &b);
     schedules_split_inside_of_split "cases/schedules/split_inside_of_split.ti" [x, z] outer(&x, &z);
     schedules_tiles_of_tiles "cases/schedules/tiles_of_tiles.ti" [A, B] gemm(&A, &B);
     schedules_columns_in_tiles "cases/schedules/columns_in_tiles.ti" [A, x] spmv(&A, &x);

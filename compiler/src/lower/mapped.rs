@@ -122,6 +122,15 @@ impl Lowering<'_> {
 
     /// The variables that are known once the loop's is, and may lie outside of their tensors.
     fn unguarded(&self, loops: &Loop, scope: &Scope) -> Vec<IndexVariable> {
+        let is_known = |used: &IndexVariable| *used == loops.variable || scope.coordinates.contains_key(used);
+        let mut unguarded = self.standing_out(loops, scope);
+        unguarded.retain(|id| self.concrete.running(*id).iter().all(is_known));
+        unguarded
+    }
+
+    /// The variables that are computed from the loop's, and may lie outside of their tensors: not all that the loop and those inside
+    /// count is there.
+    pub(super) fn standing_out(&self, loops: &Loop, scope: &Scope) -> Vec<IndexVariable> {
         let touches = |tensor: TensorId| {
             let mut touches = loops.body.reads(tensor);
             loops.body.for_each_assign(&mut |assign| touches |= assign.target.tensor == tensor);
@@ -140,9 +149,7 @@ impl Lowering<'_> {
                 Some(Computed::Index { guarded, .. }) => *guarded,
                 _ => false,
             };
-            let used = self.concrete.running(*id);
-            let is_known = |used: &IndexVariable| *used == loops.variable || scope.coordinates.contains_key(used);
-            is_guarded && !scope.inside.contains(id) && used.contains(&loops.variable) && used.iter().all(is_known)
+            is_guarded && !scope.inside.contains(id) && self.concrete.running(*id).contains(&loops.variable)
         })
         .collect()
     }

@@ -85,7 +85,8 @@ impl Lowering<'_> {
         out.push(ir::Statement::If(vec![(first.less(extent), body)], Vec::new()));
     }
 
-    /// Whether a loop may leave out coordinates, and do what is to be done there behind it.
+    /// Whether a loop may leave out coordinates, and do what is to be done there behind it. How many there are is told by its extent
+    /// alone: a loop of a split may end before that.
     fn takes_regions(&self, loops: &Loop) -> bool {
         let is_computed_from = |other: &IndexVariable| {
             self.concrete.variables[other.0].value.is_some()
@@ -95,6 +96,7 @@ impl Lowering<'_> {
         !(loops.vector
             || !loops.scope.kept.is_empty()
             || self.assembly(loops.body, loops.variable).is_some()
+            || !self.standing_out(loops, loops.scope).is_empty()
             || self.concrete.asked.unrolled.contains(&loops.variable)
             || loops.operands.iter().any(|(access, _)| self.sparse.contains_key(&access.tensor))
             || (0..self.concrete.variables.len()).map(IndexVariable).any(|v| is_computed_from(&v)))
