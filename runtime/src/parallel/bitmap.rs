@@ -28,10 +28,10 @@ pub struct Bitmap {
     /// the whole: so a loop that marks keeps its parts in registers.
     few: Box<[u32; FEW]>,
     count: usize,
-    /// Of each key whether it is there: 64 of them in a cache line. None is marked where all are listed.
-    marks: Vec<[u8; 64]>,
-    /// Of each line of these whether it has a mark.
-    summary: Vec<[u8; 64]>,
+    /// Of each key whether it is there, in lines of 64. None is marked where all are listed.
+    marks: Vec<u8>,
+    /// Of each line of these whether it has a mark, in lines of 64 too.
+    summary: Vec<u8>,
     /// The keys in order, when they have been asked for; behind them, room for a line of marks.
     keys: Vec<u32>,
 }
@@ -47,8 +47,8 @@ impl Bitmap {
         Bitmap {
             few: Box::new([0; FEW]),
             count: 0,
-            marks: array([0; 64], [lines]),
-            summary: array([0; 64], [lines.div_ceil(64)]),
+            marks: array(0, [lines * 64]),
+            summary: array(0, [lines.next_multiple_of(64)]),
             keys: array(0, [extent + FEW.max(64)]),
         }
     }
@@ -84,15 +84,16 @@ impl Bitmap {
 }
 
 #[inline(always)]
-fn set(marks: &mut [[u8; 64]], summary: &mut [[u8; 64]], key: usize) {
-    marks[key / 64][key % 64] = MARK;
-    summary[key / 4096][key / 64 % 64] = MARK;
+fn set(marks: &mut [u8], summary: &mut [u8], key: usize) {
+    marks[key] = MARK;
+    summary[key / 64] = MARK;
 }
 
 /// Marks the keys that are listed, too, and puts all that are marked in order; how many there are.
 #[inline(never)]
-fn read(few: &[u32; FEW], marks: &mut [[u8; 64]], summary: &mut [[u8; 64]], keys: &mut [u32]) -> usize {
+fn read(few: &[u32; FEW], marks: &mut [u8], summary: &mut [u8], keys: &mut [u32]) -> usize {
     few.iter().for_each(|&key| set(marks, summary, key as usize));
+    let ((marks, _), (summary, _)) = (marks.as_chunks_mut(), summary.as_chunks_mut());
     let mut count = 0;
     for (above, line) in summary.iter_mut().enumerate() {
         let mut lines = take(line);

@@ -24,6 +24,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Less work than this is not worth a second chunk.
 const GRAIN: usize = 4096;
 
+/// The same where chunks append: what they append is made, put in order and moved.
+const GRAIN_OF_APPENDS: usize = 1024;
+
 /// Where each thread has a chunk, further ones must be worth more: to cut and to begin one takes as long as hundreds of units of work.
 const FURTHER: usize = 4 * GRAIN;
 
@@ -367,7 +370,11 @@ impl Cut {
                 (work / BOUNDED).clamp(CHUNKS_PER_THREAD * threads, APPENDING_PER_THREAD * threads)
             }
         };
-        (work / GRAIN).clamp(1, most)
+        let least = match self.chunking {
+            Chunking::Appending | Chunking::AppendingBounded => (work / GRAIN_OF_APPENDS).clamp(1, threads),
+            Chunking::Copying | Chunking::CopyingFixed(_) | Chunking::Writing => 1,
+        };
+        (work / GRAIN).clamp(least, most)
     }
 }
 
