@@ -8,6 +8,7 @@ mod blocks;
 mod cases;
 mod chunks;
 mod conflict;
+mod contract;
 mod copy;
 mod cost;
 mod directive;

@@ -172,11 +172,16 @@ impl Scheduler<'_> {
             let seen = variables.iter().position(|&v| v == variable);
             (Some(variable) == vector, inside.contains(&variable), hinted, seen)
         };
-        let Some((order, copied)) = self.resolve(term, &reads, &variables, bound, fixed, rank) else {
+        let Some((order, copied)) = self.resolve(term, &reads, &variables, bound, fixed.clone(), rank) else {
             let is_asked = self.kernel.asked.order.iter().any(|(outer, _)| bound.contains(outer));
             self.problems.push(if is_asked { against_the_schedule(&term.target) } else { no_order(&term.target) });
             return LoopOrder { loops: variables, vector: None };
         };
+        let contraction = match bound {
+            [] => self.contraction(term, &reads, &order, &copied, &fixed),
+            _ => None,
+        };
+        let (order, copied) = contraction.unwrap_or((order, copied));
         for access in copied {
             self.copy(term, &access, &order);
         }

@@ -226,7 +226,7 @@ impl Scheduler<'_> {
     }
 
     /// Steps to make sorted copies. Stand-ins are copies anyway.
-    fn copying(&self, copied: &[Access]) -> f64 {
+    pub(super) fn copying(&self, copied: &[Access]) -> f64 {
         let is_new = |access: &&Access| !self.unsettled.contains(&access.tensor);
         copied
             .iter()
@@ -818,7 +818,7 @@ fn add_missing(variables: &mut Vec<IndexVariable>, more: &mut dyn Iterator<Item 
 }
 
 /// The orders of `variables` that satisfy `edges`, at most [`MOST_ORDERS`] of them; those that keep the given order come first.
-fn orders(variables: &[IndexVariable], edges: &[Edge]) -> Vec<Vec<IndexVariable>> {
+pub(super) fn orders(variables: &[IndexVariable], edges: &[Edge]) -> Vec<Vec<IndexVariable>> {
     fn extend(
         variables: &[IndexVariable],
         edges: &[Edge],

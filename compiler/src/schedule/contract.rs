@@ -1,0 +1,108 @@
+//! Contractions of sparse operands into a dense result.
+//!
+//! Loops in the order of the result look for the entries that two operands have in common, for each pair of their rows:
+//!
+//! ```text
+//! for all i
+//!     for all l
+//!         for all j: C(i, l) += A(i, j) * B(l, j)
+//! ```
+//!
+//! Most pairs have none. From a copy of one operand that is sorted by what is summed, all come without a search:
+//!
+//! ```text
+//! for all i
+//!     for all j
+//!         for all l: C(i, l) += A(i, j) * B_jl(l, j)
+//! ```
+//!
+//! So it is for results that are appended too, where [`scatter`](super::scatter) has to choose between more.
+
+use super::copy::sorted_format;
+use super::order::{Edge, storage_edges};
+use super::scatter::orders;
+use super::state::{Scheduler, Term};
+use super::{Access, Expr, IndexVariable, OutputStructure, Target, TensorKind};
+use crate::schedule::lift::has_sum;
+
+/// How many times fewer steps are worth other loops than those of the result: steps are estimates, and what is in order needs no copy.
+const WORTH: f64 = 16.0;
+
+/// So many operands of a product may be copied.
+const MOST_COPIES: usize = 4;
+
+impl Scheduler<'_> {
+    /// Loops that take far fewer steps than those in `plain`, with what they copy, that of `plain` being `copied`. The outermost loop
+    /// is the same: its chunks own their rows.
+    pub(super) fn contraction(
+        &self,
+        term: &Term,
+        reads: &[Access],
+        plain: &[IndexVariable],
+        copied: &[Access],
+        fixed: &[Edge],
+    ) -> Option<(Vec<IndexVariable>, Vec<Access>)> {
+        let Expr::Reduce(_, summed, body) = &term.value else { return None };
+        let target = self.kernel.tensor(term.target.tensor);
+        let is_dense =
+            target.kind == TensorKind::Output(OutputStructure::Dense) && term.structure == OutputStructure::Dense;
+        if !is_dense || self.kernel.target != Target::Cpu || !term.masks.is_empty() || has_sum(body) {
+            return None;
+        }
+        let (&outermost, _) = plain.split_first()?;
+        let mut walked: Vec<&Access> = Vec::new();
+        for access in reads {
+            let is_known = walked.iter().any(|other| other.same_place(access));
+            if !is_known && !storage_edges(&self.kernel, access).is_empty() {
+                walked.push(access);
+            }
+        }
+        let is_summed =
+            |access: &&&Access| self.kernel.loops_of(&access.indices).iter().any(|index| summed.contains(index));
+        let is_movable = |access: &&Access| {
+            self.kernel.tensor(access.tensor).stored.is_none() && !self.kernel.must_not_be_copied(access)
+        };
+        let movable: Vec<&Access> = walked.iter().copied().filter(is_movable).take(MOST_COPIES).collect();
+        if walked.iter().filter(is_summed).count() < 2 {
+            return None;
+        }
+        let steps = |order: &[IndexVariable], copied: &[Access]| {
+            let stored_as = |access: &Access| {
+                let own = &self.kernel.tensor(access.tensor).format;
+                match copied.iter().any(|other| other.same_place(access)) {
+                    true => sorted_format(access, own, order),
+                    false => own.clone(),
+                }
+            };
+            let cost = self.kernel.cost(order, &term.value, &stored_as);
+            cost.steps + cost.terms + self.copying(copied)
+        };
+        let mut best = None;
+        let mut least = steps(plain, copied) / WORTH;
+        for subset in 1..1usize << movable.len() {
+            let chosen = movable.iter().enumerate().filter(|(index, _)| subset >> index & 1 == 1);
+            let copied: Vec<Access> = chosen.map(|(_, access)| (*access).clone()).collect();
+            let is_copied = |access: &Access| copied.iter().any(|other| other.same_place(access));
+            if self.copying(&copied) >= least
+                || walked.iter().any(|access| self.kernel.must_be_copied(access) && !is_copied(access))
+            {
+                continue;
+            }
+            let mut edges = fixed.to_vec();
+            edges.extend(plain[1..].iter().map(|&inner| (outermost, inner)));
+            for access in &walked {
+                edges.extend(match is_copied(access) {
+                    true => self.kernel.copy_edges(access),
+                    false => storage_edges(&self.kernel, access),
+                });
+            }
+            for order in orders(plain, &edges) {
+                let steps = steps(&order, &copied);
+                if steps < least {
+                    (least, best) = (steps, Some((order, copied.clone())));
+                }
+            }
+        }
+        best
+    }
+}
