@@ -638,6 +638,9 @@ cases! {
     scatter_spgemm_plus "cases/scatter/spgemm_plus.ti" [A, B, D] spgemm(&A, &B, &D);
     scatter_spgemm_plus_transposed "cases/scatter/spgemm_plus_transposed.ti" [A, B, D] spgemm(&A, &B, &D);
     scatter_spgemm_scaled "cases/scatter/spgemm_scaled.ti" [A, B, alpha, x] spgemm(&A, &B, alpha, &x);
+    scatter_contraction_added_to_dense "cases/scatter/contraction_added_to_dense.ti" [A, B, D, alpha] added(&A, &B, &D, alpha);
+    scatter_contraction_by_min_plus "cases/scatter/contraction_by_min_plus.ti" [A, B] nearest(&A, &B);
+    scatter_contraction_into_dense "cases/scatter/contraction_into_dense.ti" [X, Y] contraction(&X, &Y);
     scatter_spgemm_u8 "cases/scatter/spgemm_u8.ti" [A, B] spgemm(&A, &B);
     scatter_sptc "cases/scatter/sptc.ti" [A, B] sptc(&A, &B);
     scatter_sptc_two_modes "cases/scatter/sptc_two_modes.ti" [A, B] sptc(&A, &B);

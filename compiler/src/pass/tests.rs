@@ -41,12 +41,16 @@ fn after(pass: fn(Kernel) -> Kernel, body: &str) -> String {
     after_in(DECLARATIONS, pass, body)
 }
 
-fn after_in(declarations: &str, pass: fn(Kernel) -> Kernel, body: &str) -> String {
+/// A kernel of which this is the body, after a pass.
+fn whole_after_in(declarations: &str, pass: fn(Kernel) -> Kernel, body: &str) -> String {
     let kernel = crate::ir::parse(&format!("{declarations}{body}}} }}"), crate::level::named)
         .unwrap_or_else(|error| panic!("{error}: {body}"));
-    let before = verify(kernel).unwrap_or_else(|violations| panic!("{violations:?}")).into_inner();
-    let after = verify(pass(before)).unwrap_or_else(|violations| panic!("{violations:?}"));
-    let text = after.to_string();
+    let before = verify(kernel).unwrap_or_else(|violations| panic!("{violations:?}: {body}")).into_inner();
+    verify(pass(before)).unwrap_or_else(|violations| panic!("{violations:?}: {body}")).to_string()
+}
+
+fn after_in(declarations: &str, pass: fn(Kernel) -> Kernel, body: &str) -> String {
+    let text = whole_after_in(declarations, pass, body);
     let start = text.find("  body {").expect("a kernel has a body");
     text[start..].lines().filter_map(|line| line.strip_prefix("    ")).collect::<Vec<_>>().join("\n")
 }
@@ -1494,10 +1498,7 @@ mod overwriting {
 
     /// Which of the outputs C and Y are overwritten, and whether segments begin anew.
     fn found(body: &str) -> (bool, bool, bool) {
-        let kernel = crate::ir::parse(&format!("{DECLARATIONS}{body}}} }}"), crate::level::named)
-            .unwrap_or_else(|error| panic!("{error}: {body}"));
-        let before = verify(kernel).unwrap_or_else(|violations| panic!("{violations:?}: {body}")).into_inner();
-        let text = verify(overwritten(before)).unwrap_or_else(|violations| panic!("{violations:?}")).to_string();
+        let text = whole_after_in(DECLARATIONS, overwritten, body);
         let has = |of: &str| text.lines().any(|line| line.contains(of) && line.contains("overwritten"));
         (has("t1 C"), has("t2 Y"), text.contains(" anew"))
     }

@@ -19,11 +19,12 @@
 //! So it is for results that are appended too, where [`scatter`](super::scatter) has to choose between more.
 
 use super::copy::sorted_format;
+use super::lift::has_sum;
 use super::order::{Edge, storage_edges};
 use super::scatter::orders;
 use super::state::{Scheduler, Term};
-use super::{Access, Expr, IndexVariable, OutputStructure, Target, TensorKind};
-use crate::schedule::lift::has_sum;
+use super::{Access, Expr, IndexVariable, OutputStructure, Target, TensorId, TensorKind};
+use crate::notation::{BinaryOperator, UnaryOperator};
 
 /// How many times fewer steps are worth other loops than those of the result: steps are estimates, and what is in order needs no copy.
 const WORTH: f64 = 16.0;
@@ -32,8 +33,21 @@ const WORTH: f64 = 16.0;
 const MOST_COPIES: usize = 4;
 
 impl Scheduler<'_> {
-    /// Loops that take far fewer steps than those in `plain`, with what they copy, that of `plain` being `copied`. The outermost loop
-    /// is the same: its chunks own their rows.
+    /// Whether a term writes all elements of a dense result, or of what stands for a part of it.
+    pub(super) fn writes_all(&self, term: &Term) -> bool {
+        let target = self.kernel.tensor(term.target.tensor);
+        target.kind == TensorKind::Output(OutputStructure::Dense)
+            && term.structure == OutputStructure::Dense
+            && term.masks.is_empty()
+    }
+
+    /// Whether a term writes all elements and adds a part to each, which then has to be there for all of them.
+    pub(super) fn adds_to_all(&self, term: &Term, part: TensorId) -> bool {
+        self.writes_all(term) && adds(&term.value, part)
+    }
+
+    /// Loops that take far fewer steps than those in `plain`, with what they copy, that of `plain` being `copied`, where all elements
+    /// are written anyway. The outermost loop is the same: its chunks own their rows.
     pub(super) fn contraction(
         &self,
         term: &Term,
@@ -43,10 +57,8 @@ impl Scheduler<'_> {
         fixed: &[Edge],
     ) -> Option<(Vec<IndexVariable>, Vec<Access>)> {
         let Expr::Reduce(_, summed, body) = &term.value else { return None };
-        let target = self.kernel.tensor(term.target.tensor);
-        let is_dense =
-            target.kind == TensorKind::Output(OutputStructure::Dense) && term.structure == OutputStructure::Dense;
-        if !is_dense || self.kernel.target != Target::Cpu || !term.masks.is_empty() || has_sum(body) {
+        let is_product = term.masks.is_empty() && !has_sum(body) && self.kernel.is_product(body);
+        if self.kernel.target != Target::Cpu || !is_product {
             return None;
         }
         let (&outermost, _) = plain.split_first()?;
@@ -104,5 +116,25 @@ impl Scheduler<'_> {
             }
         }
         best
+    }
+}
+
+/// Whether a tensor is a summand of an expression, by itself or times what has no index.
+fn adds(value: &Expr, part: TensorId) -> bool {
+    let is_scalar = |factor: &Expr| {
+        let mut is_scalar = !has_sum(factor);
+        factor.for_each_access(&mut |access| is_scalar &= access.indices.is_empty() && access.tensor != part);
+        is_scalar
+    };
+    match value {
+        Expr::Access(access) => access.tensor == part,
+        Expr::Unary(UnaryOperator::Negate, operand) => adds(operand, part),
+        Expr::Binary(BinaryOperator::Add | BinaryOperator::Subtract, left, right) => {
+            adds(left, part) || adds(right, part)
+        }
+        Expr::Binary(BinaryOperator::Multiply, left, right) => {
+            is_scalar(left) && adds(right, part) || is_scalar(right) && adds(left, part)
+        }
+        _ => false,
     }
 }

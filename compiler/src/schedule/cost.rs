@@ -148,6 +148,11 @@ impl Kernel {
         cost
     }
 
+    /// Whether an expression has an entry only where all that it reads have one.
+    pub(super) fn is_product(&self, expr: &Expr) -> bool {
+        is_product(expr, &|access| self.tensor(access.values()).fill)
+    }
+
     /// The parts of a variable's coordinates that two operands have, of which a loop visits what both have; and whether each stores
     /// every coordinate once, in order, so that one can be searched for those of the other.
     fn intersected(
@@ -170,7 +175,7 @@ impl Kernel {
             }
         });
         let [one, other] = walked[..] else { return None };
-        is_product(value, &|access| self.tensor(access.values()).fill).then_some(([one, other], are_searched))
+        self.is_product(value).then_some(([one, other], are_searched))
     }
 
     /// The part of a variable's coordinates at which an access has an entry.

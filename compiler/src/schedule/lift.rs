@@ -98,7 +98,11 @@ impl Scheduler<'_> {
             structure: OutputStructure::Dense,
         };
         let is_scalar = term.structure == OutputStructure::Appended;
-        let (depth, inside, order) = self.place(&mut producer, bound, order, &sum.free, is_scalar);
+        let is_for_all = self.adds_to_all(term, sum.workspace);
+        let (depth, inside, order) = match is_scalar {
+            true => self.place_scalar(&mut producer, bound, order, &sum.free),
+            false => self.place(&mut producer, bound, order, &sum.free, is_for_all),
+        };
         let extents = inside.iter().map(|variable| self.kernel.variables[variable.0].extent).collect();
         let workspace = &mut self.kernel.tensors[sum.workspace.0];
         workspace.format = Format::dense(inside.len());
@@ -153,24 +157,31 @@ impl Scheduler<'_> {
         Producer { workspace, depth, term, order, parts: part.inside }
     }
 
+    /// The same as [`place`](Self::place) for entries that are appended: they must know whether their sums had a term, so those are scalars,
+    /// summed where they are used.
+    fn place_scalar(
+        &mut self,
+        producer: &mut Term,
+        bound: &[IndexVariable],
+        order: &LoopOrder,
+        free: &[IndexVariable],
+    ) -> (usize, Vec<IndexVariable>, LoopOrder) {
+        let depth = order.loops.iter().rposition(|variable| free.contains(variable)).map_or(0, |last| last + 1);
+        let outside: Vec<IndexVariable> = bound.iter().chain(&order.loops[..depth]).copied().collect();
+        producer.target.indices.clear();
+        (depth, Vec::new(), self.order(producer, &outside, &[]))
+    }
+
     /// How many of the consumer's loops are outside a sum, the index variables of its workspace, and its own loops.
-    ///
-    /// Entries that are appended must know whether their sums had a term, so those are scalars, summed where they are used.
     fn place(
         &mut self,
         producer: &mut Term,
         bound: &[IndexVariable],
         order: &LoopOrder,
         free: &[IndexVariable],
-        is_scalar: bool,
+        is_for_all: bool,
     ) -> (usize, Vec<IndexVariable>, LoopOrder) {
-        if is_scalar {
-            let depth = order.loops.iter().rposition(|variable| free.contains(variable)).map_or(0, |last| last + 1);
-            let outside: Vec<IndexVariable> = bound.iter().chain(&order.loops[..depth]).copied().collect();
-            producer.target.indices.clear();
-            return (depth, Vec::new(), self.order(producer, &outside, &[]));
-        }
-        let mut own = self.order(producer, bound, &order.loops);
+        let mut own = self.order_of(producer, bound, &order.loops, is_for_all);
         let shared = order.loops.iter().zip(&own.loops).take_while(|(a, b)| a == b && free.contains(a)).count();
         own.loops.drain(..shared);
         let is_inside = |v: &IndexVariable| !order.loops[..shared].contains(v) && !bound.contains(v);

@@ -113,6 +113,18 @@ impl Scheduler<'_> {
     /// Chooses the order of a term's loops, `bound` being outside already, and replaces operands that stand against it by
     /// sorted copies.
     pub(super) fn order(&mut self, term: &mut Term, bound: &[IndexVariable], hint: &[IndexVariable]) -> LoopOrder {
+        let is_for_all = self.writes_all(term);
+        self.order_of(term, bound, hint, is_for_all)
+    }
+
+    /// The same; `is_for_all` elements of a result are formed.
+    pub(super) fn order_of(
+        &mut self,
+        term: &mut Term,
+        bound: &[IndexVariable],
+        hint: &[IndexVariable],
+        is_for_all: bool,
+    ) -> LoopOrder {
         let mut variables: Vec<IndexVariable> = bound.to_vec();
         let mut add = |variable: &IndexVariable| {
             if !variables.contains(variable) {
@@ -177,11 +189,9 @@ impl Scheduler<'_> {
             self.problems.push(if is_asked { against_the_schedule(&term.target) } else { no_order(&term.target) });
             return LoopOrder { loops: variables, vector: None };
         };
-        let contraction = match bound {
-            [] => self.contraction(term, &reads, &order, &copied, &fixed),
-            _ => None,
-        };
-        let (order, copied) = contraction.unwrap_or((order, copied));
+        let takes_other = is_for_all && bound.is_empty();
+        let other = takes_other.then(|| self.contraction(term, &reads, &order, &copied, &fixed)).flatten();
+        let (order, copied) = other.unwrap_or((order, copied));
         for access in copied {
             self.copy(term, &access, &order);
         }

@@ -592,7 +592,7 @@ pub struct Segmented<'a, T> {
 }
 
 /// A chunk's own elements, and what it has of the segment that the next chunk begins in.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Segments<'a, T> {
     /// The place of `elements[0]` in the whole.
     base: usize,
@@ -605,17 +605,18 @@ struct Segments<'a, T> {
     anew: bool,
 }
 
+/// What is left where they are taken from.
+impl<T> Default for Segments<'_, T> {
+    fn default() -> Self {
+        Segments { base: 0, elements: &mut [], next: Vec::new(), length: 0, anew: false }
+    }
+}
+
 impl<'a, T: Plain> Segmented<'a, T> {
     /// The elements that a chunk touches.
     pub fn take(&self, chunk: usize) -> TakenSegments<'_, 'a, T> {
         let home = &self.parts[chunk];
-        let mut segments = {
-            let mut here = lock(home);
-            let elements = std::mem::take(&mut here.elements);
-            let next = std::mem::take(&mut here.next);
-            let anew = std::mem::take(&mut here.anew);
-            Segments { elements, base: here.base, next, length: here.length, anew }
-        };
+        let mut segments = std::mem::take(&mut *lock(home));
         if segments.next.is_empty() {
             segments.next = array(self.fill, [segments.length]);
         }
@@ -658,9 +659,7 @@ impl<T> TakenSegments<'_, '_, T> {
 
 impl<T> Drop for TakenSegments<'_, '_, T> {
     fn drop(&mut self) {
-        let Segments { base, elements, next, length, anew } = &mut self.segments;
-        let (elements, next) = (std::mem::take(elements), std::mem::take(next));
-        *lock(self.home) = Segments { base: *base, elements, next, length: *length, anew: *anew };
+        *lock(self.home) = std::mem::take(&mut self.segments);
     }
 }
 

@@ -18,9 +18,6 @@ pub trait Coordinate: Copy + sealed::Sealed {
 
     /// The largest of some; of none, 0.
     fn largest(of: &[Self]) -> Self;
-
-    /// The least difference between one and the next, and the largest; `None` where one is smaller than that before it.
-    fn differences(of: &[Self]) -> Option<(usize, usize)>;
 }
 
 macro_rules! coordinates {
@@ -43,18 +40,6 @@ macro_rules! coordinates {
             #[inline(always)]
             fn largest(of: &[Self]) -> Self {
                 of.iter().fold(0, |largest, coordinate| largest.max(*coordinate))
-            }
-
-            #[inline(always)]
-            fn differences(of: &[Self]) -> Option<(usize, usize)> {
-                // As numbers of this type, of which a vector holds more than of places.
-                let (mut ascend, mut least, mut largest) = (true, Self::MAX, 0);
-                for (one, next) in of.iter().zip(of.get(1..).unwrap_or_default()) {
-                    let difference = next.wrapping_sub(*one);
-                    (least, largest) = (least.min(difference), largest.max(difference));
-                    ascend &= one <= next;
-                }
-                ascend.then_some((least.place(), largest.place()))
             }
         })*
     };

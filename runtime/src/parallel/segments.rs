@@ -64,8 +64,8 @@ fn are_alike<P: Coordinate>(positions: &[P]) -> bool {
     let positions = &positions[..positions.len().min(LOOKED_AT + 1)];
     let [first, .., end] = positions else { return false };
     let all = end.place().wrapping_sub(first.place());
-    P::differences(positions)
-        .is_some_and(|(_, longest)| longest.saturating_mul(positions.len() - 1) <= all.saturating_mul(4))
+    let (_, longest) = lengths(positions);
+    longest.saturating_mul(positions.len() - 1) <= all.saturating_mul(4)
 }
 
 /// Whether the processor guesses where runs end.
@@ -76,6 +76,17 @@ fn are_guessed<P: Coordinate>(positions: &[P], runs: usize) -> bool {
     }
     let [any, alike] = if super::threads() == 1 { REMEMBERED_ALONE } else { REMEMBERED };
     runs <= any || runs <= alike && are_alike(positions)
+}
+
+/// The lengths of the shortest run and the longest.
+#[inline(always)]
+fn lengths<P: Coordinate>(positions: &[P]) -> (usize, usize) {
+    let (mut shortest, mut longest) = (usize::MAX, 0);
+    for (run, end) in positions[1..].iter().enumerate() {
+        let length = end.place().wrapping_sub(positions[run].place());
+        (shortest, longest) = (length.min(shortest), length.max(longest));
+    }
+    (shortest, longest)
 }
 
 /// The totals of runs that lie one behind the other.
@@ -111,11 +122,10 @@ fn reduce_guessed<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], t
         let bounds = &rest[..totals.len() + 1];
         rest = &rest[totals.len()..];
         let (first, end) = (bounds[0].place(), bounds[totals.len()].place());
-        let are_there = (first..=term.length()).contains(&end);
-        let are_short = are_there
-            && end - first <= SHORT * totals.len()
-            && P::differences(bounds).is_some_and(|(_, longest)| longest <= 4 * SHORT);
-        let within = if are_short { term.part(first, end - first).all_within() } else { None };
+        let ascend = bounds.windows(2).fold(true, |all, pair| all & (pair[0].place() <= pair[1].place()));
+        let are_short = end.wrapping_sub(first) <= SHORT * totals.len() && lengths(bounds).1 <= 4 * SHORT;
+        let are_there = ascend && end <= term.length();
+        let within = if are_there && are_short { term.part(first, end - first).all_within() } else { None };
         match within {
             // SAFETY: positions ascend up to the number of terms, and all coordinates lie within their arrays.
             Some(within) => unsafe { reduce_short::<C, F::Within, P>(within, bounds, totals) },
@@ -195,7 +205,7 @@ fn mark<F: Term, P: Coordinate>(term: F, positions: &[P], marks: &mut Marks) -> 
     if term.length() < end.saturating_add(7) || all > 16 * runs || 4 * all < 5 * runs {
         return false;
     }
-    let Some((shortest, longest)) = P::differences(positions) else { return false };
+    let (shortest, longest) = lengths(positions);
     // Those that are longer than a lane's share allows are added up in parts.
     if !(3..=all.min(8 * LONG)).contains(&longest) {
         return false;

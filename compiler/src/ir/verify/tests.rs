@@ -323,6 +323,14 @@ fn rule_9_segments() {
     assert_eq!(breaks(&segmented, "segmented + v6 -> v6", "segmented + v6 -> length(a5)"), [12]);
     assert_eq!(breaks(&segmented, "segmented +", "segmented |"), [16, 9]);
     assert_eq!(violations(&segmented.replace("v6 -> v6 length 1", "v6 -> v6 length 1 anew")), []);
+    let of_local = segmented
+        .replace("      allocate a7[4] = 0.0f64\n", "")
+        .replace("let v5 = 0.0f64", "let v5 = 0.0f64\n    allocate a7[4] = 0.0f64")
+        .replace("sharing a5 private +", "sharing a5 private +\n        sharing a7 segmented + v6 -> v6 length 1")
+        .replace("fill a7 = 1.0f64", "a7[v2] += v4")
+        .replace("a6[0] += a7[0]", "a6[0] += v4");
+    assert_eq!(violations(&of_local), []);
+    assert_eq!(breaks(&of_local, "a7 segmented + v6 -> v6 length 1", "a7 segmented + v6 -> v6 length 1 anew"), [9]);
 }
 
 #[test]
