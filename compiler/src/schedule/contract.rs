@@ -33,7 +33,7 @@ const WORTH: f64 = 16.0;
 const MOST_COPIES: usize = 4;
 
 impl Scheduler<'_> {
-    /// Whether a term writes all elements of a dense result, or of what stands for a part of it.
+    /// Whether a term writes all elements of a dense result.
     pub(super) fn writes_all(&self, term: &Term) -> bool {
         let target = self.kernel.tensor(term.target.tensor);
         target.kind == TensorKind::Output(OutputStructure::Dense)
@@ -71,13 +71,13 @@ impl Scheduler<'_> {
         }
         let is_summed =
             |access: &&&Access| self.kernel.loops_of(&access.indices).iter().any(|index| summed.contains(index));
+        if walked.iter().filter(is_summed).count() < 2 {
+            return None;
+        }
         let is_movable = |access: &&Access| {
             self.kernel.tensor(access.tensor).stored.is_none() && !self.kernel.must_not_be_copied(access)
         };
         let movable: Vec<&Access> = walked.iter().copied().filter(is_movable).take(MOST_COPIES).collect();
-        if walked.iter().filter(is_summed).count() < 2 {
-            return None;
-        }
         let steps = |order: &[IndexVariable], copied: &[Access]| {
             let stored_as = |access: &Access| {
                 let own = &self.kernel.tensor(access.tensor).format;
