@@ -279,6 +279,7 @@ pub mod io;
 pub mod measure;
 pub mod memory;
 pub mod parallel;
+mod processor;
 pub mod progress;
 pub mod tensor;
 

@@ -59,7 +59,6 @@ mod output;
 mod pipeline;
 #[cfg(feature = "compile")]
 mod planning;
-mod processor;
 #[cfg(feature = "compile")]
 mod program;
 #[cfg(feature = "compile")]
@@ -84,6 +83,7 @@ mod unsupported;
 mod value;
 
 pub use crate::parallel::interrupt::interruptible;
+pub use crate::processor::{Vectors, most_vectors, vectors};
 pub use around::{Around, Copied, Prepared, ResultMemory, Way};
 pub use array::Stored;
 #[cfg(feature = "compile")]
@@ -109,7 +109,6 @@ pub use native::NativeBuild;
 pub use native::{NativeError, NativeKernel, standalone};
 #[cfg(feature = "compile")]
 pub use options::{Planning, ProgramOptions};
-pub use processor::{Vectors, most_vectors, vectors};
 #[cfg(feature = "compile")]
 pub(crate) use program::combination;
 #[cfg(feature = "compile")]

@@ -2,21 +2,9 @@
 
 use super::combine::{Monoid, Sum};
 use super::coordinate::Coordinate;
-#[cfg(not(all(
-    target_arch = "x86_64",
-    target_feature = "avx512bw",
-    target_feature = "avx512dq",
-    target_feature = "avx512vl"
-)))]
-use super::dot::reduce_each as reduce_between;
-use super::dot::{Term, Terms};
-#[cfg(all(
-    target_arch = "x86_64",
-    target_feature = "avx512bw",
-    target_feature = "avx512dq",
-    target_feature = "avx512vl"
-))]
-use super::segments::reduce_between;
+use super::dot::{Known, Term, Terms};
+use super::loops::reduce_between;
+use super::ready::Ready;
 
 impl<F: Term> Terms<F> {
     /// Their sums between positions: the first is that of places `positions[0]..positions[1]`, and so on.
@@ -34,7 +22,13 @@ impl<F: Term> Terms<F> {
     /// beyond its array.
     #[inline(always)]
     pub fn sums_between<P: Coordinate>(self, positions: &[P], sums: &mut [F::Number]) {
-        self.reduce_between(Sum, positions, sums);
+        assert!(positions.len() == sums.len() + 1, "each sum has its end");
+        if let (Known::Products(run, of, coordinates), Some(positions)) = (self.0.known(), P::words(positions))
+            && Ready::sums_of_products(run, of, coordinates, positions, sums)
+        {
+            return;
+        }
+        reduce_between::<Sum, F, P>(self.0, positions, sums);
     }
 
     /// The same with another operator: the identity where there are no places.

@@ -24,8 +24,7 @@ use super::room::array;
 /// ```
 #[derive(Debug)]
 pub struct Bitmap {
-    /// The first keys, as they came, and how many there are. They lie elsewhere, and functions that are called get no reference to
-    /// the whole: so a loop that marks keeps its parts in registers.
+    /// The first keys, as they came, and how many there are.
     few: Box<[u32; FEW]>,
     count: usize,
     /// Of each key whether it is there, in lines of 64. None is marked where all are listed.
@@ -53,15 +52,24 @@ impl Bitmap {
         }
     }
 
+    /// The same set, for loops: keys that are added to it are drained from it.
+    #[inline(always)]
+    pub fn lent(&mut self) -> Lent<'_> {
+        Lent {
+            few: &mut self.few,
+            count: self.count,
+            marks: &mut self.marks,
+            summary: &mut self.summary,
+            keys: &mut self.keys,
+        }
+    }
+
     /// Adds a key, unless it is there.
     #[inline(always)]
     pub fn mark(&mut self, key: usize) {
-        if let Some(next) = self.few.get_mut(self.count) {
-            *next = key as u32;
-            self.count += 1;
-        } else {
-            set(&mut self.marks, &mut self.summary, key);
-        }
+        let mut lent = self.lent();
+        lent.mark(key);
+        self.count = lent.count;
     }
 
     /// The keys, ascending. They are no more in the set.
@@ -73,14 +81,60 @@ impl Bitmap {
     /// The same as they are stored.
     #[inline(always)]
     pub(crate) fn drained(&mut self) -> &[u32] {
-        let listed = std::mem::take(&mut self.count);
-        let count = if listed < FEW {
-            distinct(&self.few, listed, &mut self.keys)
-        } else {
-            read(&self.few, &mut self.marks, &mut self.summary, &mut self.keys)
-        };
+        let count = self.lent().order();
+        self.count = 0;
         &self.keys[..count]
     }
+}
+
+/// A [`Bitmap`] whose arrays are lent: nothing is done when it ends and no function gets a reference to it, so that loops that mark
+/// keep its parts in registers.
+#[derive(Debug)]
+pub struct Lent<'a> {
+    few: &'a mut [u32; FEW],
+    count: usize,
+    marks: &'a mut [u8],
+    summary: &'a mut [u8],
+    keys: &'a mut [u32],
+}
+
+impl Lent<'_> {
+    /// As [`Bitmap::mark`].
+    #[inline(always)]
+    pub fn mark(&mut self, key: usize) {
+        if let Some(next) = self.few.get_mut(self.count) {
+            *next = key as u32;
+            self.count += 1;
+        } else {
+            set(self.marks, self.summary, key);
+        }
+    }
+
+    /// As [`Bitmap::drain`].
+    #[inline(always)]
+    pub fn drain(&mut self) -> impl ExactSizeIterator<Item = usize> {
+        let count = self.order();
+        self.keys[..count].iter().map(|&key| key as usize)
+    }
+
+    /// Puts the keys in order, and none is in the set then; how many there were.
+    #[inline(always)]
+    fn order(&mut self) -> usize {
+        let listed = std::mem::take(&mut self.count);
+        if listed <= VERY_FEW {
+            return distinct(self.few, listed, self.keys);
+        }
+        ordered(self.few, listed, self.marks, self.summary, self.keys)
+    }
+}
+
+/// So many keys are put in order without a call.
+const VERY_FEW: usize = if FEW < 32 { FEW - 1 } else { 32 };
+
+/// Apart from loops that mark, which need the registers.
+#[inline(never)]
+fn ordered(few: &[u32; FEW], listed: usize, marks: &mut [u8], summary: &mut [u8], keys: &mut [u32]) -> usize {
+    if listed < FEW { distinct(few, listed, keys) } else { read(few, marks, summary, keys) }
 }
 
 #[inline(always)]

@@ -18,10 +18,16 @@ pub trait Coordinate: Copy + sealed::Sealed {
 
     /// The largest of some; of none, 0.
     fn largest(of: &[Self]) -> Self;
+
+    /// The same, if they have four bytes.
+    #[inline(always)]
+    fn words(_: &[Self]) -> Option<&[u32]> {
+        None
+    }
 }
 
 macro_rules! coordinates {
-    ($($type:ty)*) => {
+    ($($type:ident $(($words:ident))?)*) => {
         $(impl sealed::Sealed for $type {}
 
         impl Coordinate for $type {
@@ -41,8 +47,13 @@ macro_rules! coordinates {
             fn largest(of: &[Self]) -> Self {
                 of.iter().fold(0, |largest, coordinate| largest.max(*coordinate))
             }
+
+            $(#[inline(always)]
+            fn $words(coordinates: &[u32]) -> Option<&[u32]> {
+                Some(coordinates)
+            })?
         })*
     };
 }
 
-coordinates!(u8 u16 u32 u64);
+coordinates!(u8 u16 u32(words) u64);

@@ -23,20 +23,8 @@
 use super::combine::{All, Any, Difference, Maximum, Minimum, Monoid, Op, Operator, Product, Quotient, Sum, Value};
 use super::coordinate::Coordinate;
 use super::half::{bf16, f16};
-#[cfg(all(
-    target_arch = "x86_64",
-    target_feature = "avx512bw",
-    target_feature = "avx512dq",
-    target_feature = "avx512vl"
-))]
-use super::lanes as loops;
-#[cfg(not(all(
-    target_arch = "x86_64",
-    target_feature = "avx512bw",
-    target_feature = "avx512dq",
-    target_feature = "avx512vl"
-)))]
-use super::one_by_one as loops;
+use super::loops;
+use super::ready::Ready;
 use loops::{StoredInLanes, TermInLanes, Wide, combine_in_turns, reduce};
 use std::marker::PhantomData;
 
@@ -44,7 +32,7 @@ use std::marker::PhantomData;
 pub(super) const LONG: usize = 64;
 
 /// What terms are of.
-pub trait Number: Value + Wide {}
+pub trait Number: Value + Wide + Ready {}
 
 macro_rules! numbers {
     ($($number:ident)*) => {
@@ -61,6 +49,12 @@ pub trait Stored: Copy + StoredInLanes<<Self as Stored>::Number> {
 
     /// As that.
     fn loaded(self) -> Self::Number;
+
+    /// The same elements, if they are numbers.
+    #[inline(always)]
+    fn numbers(_: &[Self]) -> Option<&[Self::Number]> {
+        None
+    }
 }
 
 impl<T: Number> Stored for T {
@@ -69,6 +63,11 @@ impl<T: Number> Stored for T {
     #[inline(always)]
     fn loaded(self) -> T {
         self
+    }
+
+    #[inline(always)]
+    fn numbers(elements: &[T]) -> Option<&[T]> {
+        Some(elements)
     }
 }
 
@@ -124,6 +123,12 @@ pub trait Term: Copy + TermInLanes<<Self as Term>::Number> {
     /// The one at a place where there is one.
     fn get(self, place: usize) -> Self::Number;
 
+    /// What they are.
+    #[inline(always)]
+    fn known(&self) -> Known<'_, Self::Number> {
+        Known::Others
+    }
+
     /// Combines the one at a place with a total, where there is one.
     #[inline(always)]
     fn combine_into<C: Monoid>(self, total: &mut Self::Number, place: usize) {
@@ -131,6 +136,19 @@ pub trait Term: Copy + TermInLanes<<Self as Term>::Number> {
             *total = Value::apply(C::OP, *total, self.get(place));
         }
     }
+}
+
+/// Terms that loops have been compiled for.
+#[derive(Debug, Clone, Copy)]
+pub enum Known<'a, N> {
+    /// The elements of a run.
+    Run(&'a [N]),
+    /// What an array has at coordinates.
+    At(&'a [N], &'a [u32]),
+    /// The products of both.
+    Products(&'a [N], &'a [N], &'a [u32]),
+    /// Others.
+    Others,
 }
 
 /// What [`run`] gives.
@@ -357,6 +375,11 @@ impl<T: Stored> Term for Run<'_, T> {
     fn get(self, place: usize) -> T::Number {
         self.0[place].loaded()
     }
+
+    #[inline(always)]
+    fn known(&self) -> Known<'_, T::Number> {
+        T::numbers(self.0).map_or(Known::Others, Known::Run)
+    }
 }
 
 impl<'a, T: Stored, C: Coordinate> Term for At<'a, T, C> {
@@ -382,6 +405,14 @@ impl<'a, T: Stored, C: Coordinate> Term for At<'a, T, C> {
     #[inline(always)]
     fn get(self, place: usize) -> T::Number {
         self.of[self.coordinates[place].place()].loaded()
+    }
+
+    #[inline(always)]
+    fn known(&self) -> Known<'_, T::Number> {
+        match (T::numbers(self.of), C::words(self.coordinates)) {
+            (Some(of), Some(coordinates)) => Known::At(of, coordinates),
+            _ => Known::Others,
+        }
     }
 }
 
@@ -478,6 +509,15 @@ impl<O: Operator, A: Term, B: Term<Number = A::Number>> Term for Both<O, A, B> {
     #[inline(always)]
     fn get(self, place: usize) -> A::Number {
         Value::apply(O::OP, self.0.get(place), self.1.get(place))
+    }
+
+    #[inline(always)]
+    fn known(&self) -> Known<'_, A::Number> {
+        match (O::OP, self.0.known(), self.1.known()) {
+            (Op::Multiply, Known::Run(run), Known::At(of, coordinates)) => Known::Products(run, of, coordinates),
+            (Op::Multiply, Known::At(of, coordinates), Known::Run(run)) => Known::Products(run, of, coordinates),
+            _ => Known::Others,
+        }
     }
 
     #[inline(always)]

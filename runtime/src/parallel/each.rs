@@ -5,13 +5,6 @@
 //!
 //! This file stands by itself, as that of the chunks does: it is compiled at run time too.
 
-#![cfg(all(
-    target_arch = "x86_64",
-    target_feature = "avx512bw",
-    target_feature = "avx512dq",
-    target_feature = "avx512vl"
-))]
-
 /// What a function makes of each element.
 #[inline(always)]
 pub(super) fn each<T: Copy, U: Copy, const N: usize>(of: [T; N], change: impl Fn(T) -> U) -> [U; N] {

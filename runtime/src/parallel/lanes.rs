@@ -3,13 +3,6 @@
 //! Whole runs are taken in vectors, the last of them under a mask: most rows are short, and the length of the next one can't be
 //! predicted. AMD's processors, which take longer to gather than to load one by one, take runs in fours.
 
-#![cfg(all(
-    target_arch = "x86_64",
-    target_feature = "avx512bw",
-    target_feature = "avx512dq",
-    target_feature = "avx512vl"
-))]
-
 use super::combine::{Monoid, Op, Operator, Value};
 use super::coordinate::Coordinate;
 use super::dot::{
@@ -17,10 +10,10 @@ use super::dot::{
 };
 use super::each::each;
 use super::half::{bf16, f16};
+use super::loads;
 pub(super) use super::wide::Wide;
 use super::wide::{
-    Arithmetic, EightLanes, GATHERED, LOADS_ONE_BY_ONE, Lanes, Lasting, fetch, gather_halves, lanes_of_length,
-    load_halves,
+    Arithmetic, EightLanes, GATHERED, Lanes, Lasting, fetch, gather_halves, lanes_of_length, load_halves,
 };
 use std::marker::PhantomData;
 
@@ -180,7 +173,7 @@ pub(super) fn reduce<C: Monoid, F: Term>(term: F) -> F::Number {
     if !F::IS_GATHERED {
         return reduce_in::<C, <F::Number as Wide>::Row, F>(term);
     }
-    if LOADS_ONE_BY_ONE && term.longest() <= GATHERED {
+    if loads::ONE_BY_ONE && term.longest() <= GATHERED {
         return reduce_loaded::<C, F>(term);
     }
     match term.length() {
@@ -238,12 +231,14 @@ fn lanes_of<C: Monoid, L: Lanes<Number = F::Number>, F: Term>(term: F) -> L {
         return term.first_lanes::<C, L>();
     }
     if is_in_parts::<C, F>() && length > LONG * L::COUNT {
-        return lanes_of_long::<C, L, F>(term);
+        // SAFETY: only processors that have these vectors run this.
+        return unsafe { lanes_of_long::<C, L, F>(term) };
     }
     lanes_of_some::<C, L, F>(term)
 }
 
 /// Sums in lanes of so many that they are added up in parts.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 #[inline(never)]
 fn lanes_of_long<C: Monoid, L: Lanes<Number = F::Number>, F: Term>(term: F) -> L {
     let (mut sums, mut place, length) = (L::none(), 0, term.length());
@@ -274,6 +269,7 @@ fn lanes_of_some<C: Monoid, L: Lanes<Number = F::Number>, F: Term>(term: F) -> L
 }
 
 /// The totals of runs that lie one behind the other, eight at a time.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 #[inline(never)]
 pub(super) fn eights<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], totals: &mut [F::Number]) {
     let (eights, rest) = totals.as_chunks_mut::<8>();
@@ -307,7 +303,7 @@ fn eight_totals<C: Monoid, L: EightLanes<Number = F::Number>, F: Term, P: Coordi
         L::totals_between(C::OP, [pair(0)], begins, ends)
     } else if longest <= L::COUNT && fit(4) {
         L::totals_between(C::OP, [pair(0), pair(1)], begins, ends)
-    } else if LOADS_ONE_BY_ONE && (all == 8 * longest || all > 8 * L::COUNT) {
+    } else if loads::ONE_BY_ONE && (all == 8 * longest || all > 8 * L::COUNT) {
         // Runs of one length have ends that can be guessed, and of long ones each takes longer than a wrong guess.
         let mut totals = [F::Number::default(); 8];
         reduce_each::<C, F, P>(term, bounds, &mut totals);

@@ -29,8 +29,15 @@ mod bitmap;
 mod bits;
 mod chunks;
 mod combine;
+mod compiled;
 mod coordinate;
 mod dot;
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
 mod each;
 mod few;
 #[doc(hidden)]
@@ -40,12 +47,35 @@ mod half;
 pub(crate) mod interrupt;
 mod intersect;
 mod joined;
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
 mod lanes;
 mod linger;
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
+mod loads;
+mod loops;
+#[cfg(target_arch = "x86_64")]
+mod masked;
 mod one_by_one;
 mod product;
+mod ready;
 mod room;
 mod row;
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
 mod segments;
 mod team;
 #[cfg(test)]
@@ -54,10 +84,16 @@ mod tests;
 pub(crate) mod text;
 #[doc(hidden)]
 pub mod vectors;
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx512bw",
+    target_feature = "avx512dq",
+    target_feature = "avx512vl"
+))]
 mod wide;
 mod workspace;
 
-pub use bitmap::Bitmap;
+pub use bitmap::{Bitmap, Lent};
 pub use bits::{Bits, BitsOf, Numbers, rank};
 pub use chunks::{Chunks, Fixed, JoinedPositions, Owned, Part, Partial, Position, Private, Segmented, TakenSegments};
 pub use combine::{

@@ -14,19 +14,13 @@
 //!
 //! (Blelloch, Heroux & Zagha, Segmented Operations for Sparse Matrix Computation on Vector Multiprocessors, 1993.)
 
-#![cfg(all(
-    target_arch = "x86_64",
-    target_feature = "avx512bw",
-    target_feature = "avx512dq",
-    target_feature = "avx512vl"
-))]
-
 use super::combine::{Monoid, Value};
 use super::coordinate::Coordinate;
 use super::dot::{LONG, Term, reduce_each};
 use super::each::each;
 use super::lanes::eights;
-use super::wide::{EightLanes, GATHERED, LOADS_ONE_BY_ONE, Wide, fetch, set_bytes};
+use super::loads;
+use super::wide::{EightLanes, GATHERED, Wide, fetch, set_bytes};
 
 /// How many runs are marked before those before them are added up: single bytes have long been stored when vectors of them are loaded.
 const RUNS: usize = 256;
@@ -93,16 +87,19 @@ fn lengths<P: Coordinate>(positions: &[P]) -> (usize, usize) {
 #[inline(always)]
 pub(super) fn reduce_between<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], totals: &mut [F::Number]) {
     if term.longest() > GATHERED {
-        return reduce_between_of_far::<C, F, P>(term, positions, totals);
+        // SAFETY: only processors that have these vectors run this.
+        return unsafe { reduce_between_of_far::<C, F, P>(term, positions, totals) };
     }
-    if LOADS_ONE_BY_ONE && are_guessed(positions, totals.len()) {
-        return reduce_guessed::<C, F, P>(term, positions, totals);
+    if loads::ONE_BY_ONE && are_guessed(positions, totals.len()) {
+        // SAFETY: as above.
+        return unsafe { reduce_guessed::<C, F, P>(term, positions, totals) };
     }
     reduce_anywhere::<C, F, P>(term, positions, totals);
 }
 
 /// Of an array that is too long to be gathered from.
 #[cold]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 #[inline(never)]
 fn reduce_between_of_far<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], totals: &mut [F::Number]) {
     reduce_each::<C, F, P>(term, positions, totals);
@@ -115,6 +112,7 @@ const CHECKED: usize = 128;
 const SHORT: usize = 8;
 
 /// The totals of runs whose ends a processor guesses.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 #[inline(never)]
 fn reduce_guessed<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], totals: &mut [F::Number]) {
     let mut rest = positions;
@@ -139,6 +137,7 @@ fn reduce_guessed<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], t
 ///
 /// # Safety
 /// Positions ascend, and the terms are those from the first of them to the last; all coordinates lie within their arrays.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 #[inline(never)]
 unsafe fn reduce_short<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], totals: &mut [F::Number]) {
     let first = positions[0].place();
@@ -167,7 +166,8 @@ unsafe fn reduce_short<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[
 fn reduce_anywhere<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], totals: &mut [F::Number]) {
     let runs = totals.len();
     if runs < RUNS {
-        return eights::<C, F, P>(term, positions, totals);
+        // SAFETY: as above.
+        return unsafe { eights::<C, F, P>(term, positions, totals) };
     }
     let bounds = |block: usize| &positions[(block * RUNS).min(runs)..((block + 1) * RUNS).min(runs) + 1];
     let mut marks = [const { Marks { last: [0; ENTRIES + 1], count: 0, has_empty: false } }; 2];
@@ -189,7 +189,8 @@ fn reduce_anywhere<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], 
                 totals.copy_from_slice(&found[..totals.len()]);
             }
         } else {
-            eights::<C, F, P>(term, bounds(block), totals);
+            // SAFETY: as above.
+            unsafe { eights::<C, F, P>(term, bounds(block), totals) };
         }
         is_marked = is_next_marked;
     }

@@ -20,20 +20,43 @@ const CALLED: [(&str, &str); 13] = [
 ];
 
 /// What these call.
-const OTHERS: [(&str, &str); 7] = [
+const OTHERS: [(&str, &str); 5] = [
     ("between", include_str!("between.rs")),
-    ("each", include_str!("each.rs")),
     ("few", include_str!("few.rs")),
-    ("lanes", include_str!("lanes.rs")),
+    ("loops", include_str!("loops.rs")),
     ("one_by_one", include_str!("one_by_one.rs")),
+    ("ready", NOTHING_IS_READY),
+];
+
+/// What is for processors with vectors that leave out lanes.
+const MASKED: [(&str, &str); 5] = [
+    ("each", include_str!("each.rs")),
+    ("lanes", include_str!("lanes.rs")),
+    ("loads", include_str!("loads.rs")),
     ("segments", include_str!("segments.rs")),
     ("wide", include_str!("wide.rs")),
 ];
+
+/// What a kernel is compiled for has no more than what all is compiled for.
+const NOTHING_IS_READY: &str = "
+    pub trait Ready: Sized {
+        #[inline(always)]
+        fn sums_of_products(_: &[Self], _: &[Self], _: &[u32], _: &[u32], _: &mut [Self]) -> bool {
+            false
+        }
+    }
+
+    impl<T> Ready for T {}
+";
 
 /// What stands in a module `parallel` that has functions `threads` and `run_all` besides; `interleave` is the text of what puts
 /// codes together, and `rounding` that of what numbers of two bytes are.
 pub(crate) fn modules(interleave: &str, rounding: &str) -> String {
     let all = CALLED.into_iter().chain(OTHERS).chain([("interleave", interleave), ("rounding", rounding)]);
     let modules = all.map(|(name, text)| format!("mod {name} {{\n{text}\n}}\n"));
-    CALLED.iter().map(|(name, _)| format!("pub use {name}::*;\n")).chain(modules).collect()
+    let has_masks = "#[cfg(all(
+        target_arch = \"x86_64\", target_feature = \"avx512bw\", target_feature = \"avx512dq\", target_feature = \"avx512vl\"
+    ))]";
+    let masked = MASKED.into_iter().map(|(name, text)| format!("{has_masks}\nmod {name} {{\n{text}\n}}\n"));
+    CALLED.iter().map(|(name, _)| format!("pub use {name}::*;\n")).chain(modules).chain(masked).collect()
 }

@@ -1,16 +1,10 @@
 //! Vector registers of processors with AVX-512, whose loads and gathers leave out lanes.
 
-#![cfg(all(
-    target_arch = "x86_64",
-    target_feature = "avx512bw",
-    target_feature = "avx512dq",
-    target_feature = "avx512vl"
-))]
-
 use super::combine::{Op, Value};
 use super::coordinate::Coordinate;
 use super::each::each;
 use super::half::Half;
+use super::loads;
 use std::arch::x86_64::*;
 use std::convert::identity;
 
@@ -147,10 +141,6 @@ pub trait Wide: Copy {
     type Row: Lanes<Number = Self>;
 }
 
-/// Whether the processor loads elements one by one in less time than it gathers them: AMD's, which are known by instructions that
-/// no other has.
-pub const LOADS_ONE_BY_ONE: bool = cfg!(target_feature = "sse4a");
-
 /// The most elements of an array that a second-level cache holds besides what is streamed.
 const NEAR: usize = 1 << 15;
 
@@ -266,7 +256,7 @@ macro_rules! lanes {
             #[inline(always)]
             fn gather<C: Coordinate>(of: &[$number], coordinates: &[C]) -> Self {
                 match coordinates.first_chunk() {
-                    Some(coordinates) if LOADS_ONE_BY_ONE && Self::is_near(of) => Self::load_at(of, coordinates),
+                    Some(coordinates) if loads::ONE_BY_ONE && Self::is_near(of) => Self::load_at(of, coordinates),
                     _ => Self::gather_at(of, Self::places(coordinates, false), lanes_of_length(coordinates.len()) as $mask_type),
                 }
             }
@@ -276,7 +266,7 @@ macro_rules! lanes {
                 let some = Self::some(coordinates) as $mask_type;
                 match coordinates.first_chunk() {
                     Some(coordinates)
-                        if LOADS_ONE_BY_ONE && Self::is_near(of) && some == lanes_of_length($count) as $mask_type =>
+                        if loads::ONE_BY_ONE && Self::is_near(of) && some == lanes_of_length($count) as $mask_type =>
                     {
                         Self::load_at(of, coordinates)
                     }
@@ -301,7 +291,7 @@ macro_rules! lanes {
             unsafe fn gather_within<C: Coordinate>(of: &[$number], coordinates: &[C]) -> Self {
                 match coordinates.first_chunk::<$count>() {
                     // SAFETY: the caller vouches for all places. Coordinates are read as in `load_at`.
-                    Some(coordinates) if LOADS_ONE_BY_ONE => unsafe {
+                    Some(coordinates) if loads::ONE_BY_ONE => unsafe {
                         let get = |lane: usize| *of.get_unchecked((&raw const coordinates[lane]).read_volatile().place());
                         Self($set($(get($lane)),*))
                     },
@@ -994,12 +984,12 @@ fn gather_words<H: Half, C: Coordinate>(of: &[H], coordinates: &[C], is_filled: 
         }
         let elements: &[i16] = std::slice::from_raw_parts(of.as_ptr().cast(), of.len());
         let get = |lane: usize| *elements.get_unchecked((&raw const coordinates[lane]).read_volatile().place());
-        if LOADS_ONE_BY_ONE && of.len() <= NEAR && mask == u8::MAX {
+        if loads::ONE_BY_ONE && of.len() <= NEAR && mask == u8::MAX {
             let near: &[C; 8] = coordinates.first_chunk().expect("all lanes have a coordinate");
             if let Some(words) = words_at(elements, near) {
                 return words;
             }
-        } else if LOADS_ONE_BY_ONE && coordinates.len() == 4 && mask == 0b1111 {
+        } else if loads::ONE_BY_ONE && coordinates.len() == 4 && mask == 0b1111 {
             let few = _mm_set_epi16(0, 0, 0, 0, get(3), get(2), get(1), get(0));
             return _mm256_cvtepu16_epi32(few);
         }
@@ -1397,40 +1387,64 @@ macro_rules! eight_lanes {
     };
 }
 
-/// The totals of eight registers of eight numbers of 64 bits, by neighbours, then pairs, then fours.
+/// The totals of eight registers of eight numbers of 64 bits, by neighbours, then pairs, then fours. Functions, as compilers call a
+/// closure that is long and used twice.
 macro_rules! totals_of_64_bits {
     ($name:ident, $op:ident, $of:ident, $float:ident, $from_float:ident) => {{
-        let combine = |one: __m512d, other: __m512d| {
-            $float($name::combine($op, $name($from_float(one)), $name($from_float(other))).0)
-        };
-        let of = each($of, |one| $float(one.0));
-        let pairs = |one, other| combine(_mm512_unpacklo_pd(one, other), _mm512_unpackhi_pd(one, other));
-        let halves = |one, other| {
-            let even = _mm512_shuffle_f64x2::<0b10_00_10_00>(one, other);
-            combine(even, _mm512_shuffle_f64x2::<0b11_01_11_01>(one, other))
-        };
-        let [first, second] =
-            each([[0, 2], [4, 6]], |[one, other]| halves(pairs(of[one], of[one + 1]), pairs(of[other], of[other + 1])));
-        $name($from_float(halves(first, second)))
+        #[inline(always)]
+        unsafe fn combine(op: Op, one: __m512d, other: __m512d) -> __m512d {
+            unsafe { $float($name::combine(op, $name($from_float(one)), $name($from_float(other))).0) }
+        }
+
+        #[inline(always)]
+        unsafe fn pairs(op: Op, one: __m512d, other: __m512d) -> __m512d {
+            unsafe { combine(op, _mm512_unpacklo_pd(one, other), _mm512_unpackhi_pd(one, other)) }
+        }
+
+        #[inline(always)]
+        unsafe fn halves(op: Op, one: __m512d, other: __m512d) -> __m512d {
+            unsafe {
+                let even = _mm512_shuffle_f64x2::<0b10_00_10_00>(one, other);
+                combine(op, even, _mm512_shuffle_f64x2::<0b11_01_11_01>(one, other))
+            }
+        }
+
+        let [a, b, c, d, e, f, g, h] = each($of, |one| $float(one.0));
+        let first = halves($op, pairs($op, a, b), pairs($op, c, d));
+        let second = halves($op, pairs($op, e, f), pairs($op, g, h));
+        $name($from_float(halves($op, first, second)))
     }};
 }
 
 /// The same of numbers of 32 bits.
 macro_rules! totals_of_32_bits {
     ($name:ident, $op:ident, $of:ident, $float:ident, $from_float:ident) => {{
-        let combine = |one: __m256, other: __m256| {
-            $float($name::combine($op, $name($from_float(one)), $name($from_float(other))).0)
-        };
-        let of = each($of, |one| $float(one.0));
-        let pairs = |one, other| {
-            let even = _mm256_shuffle_ps::<0b10_00_10_00>(one, other);
-            combine(even, _mm256_shuffle_ps::<0b11_01_11_01>(one, other))
-        };
-        let [first, second] =
-            each([[0, 2], [4, 6]], |[one, other]| pairs(pairs(of[one], of[one + 1]), pairs(of[other], of[other + 1])));
+        #[inline(always)]
+        unsafe fn combine(op: Op, one: __m256, other: __m256) -> __m256 {
+            unsafe { $float($name::combine(op, $name($from_float(one)), $name($from_float(other))).0) }
+        }
+
+        #[inline(always)]
+        unsafe fn pairs(op: Op, one: __m256, other: __m256) -> __m256 {
+            unsafe {
+                let even = _mm256_shuffle_ps::<0b10_00_10_00>(one, other);
+                combine(op, even, _mm256_shuffle_ps::<0b11_01_11_01>(one, other))
+            }
+        }
+
+        let [a, b, c, d, e, f, g, h] = each($of, |one| $float(one.0));
+        let first = pairs($op, pairs($op, a, b), pairs($op, c, d));
+        let second = pairs($op, pairs($op, e, f), pairs($op, g, h));
         let low = _mm256_permute2f128_ps::<0b10_00_00>(first, second);
-        $name($from_float(combine(low, _mm256_permute2f128_ps::<0b11_00_01>(first, second))))
+        $name($from_float(combine($op, low, _mm256_permute2f128_ps::<0b11_00_01>(first, second))))
     }};
+}
+
+/// The sums of four registers of eight numbers, by neighbours: of each half of them.
+#[inline(always)]
+fn sums_of_halves(one: __m256, two: __m256, three: __m256, four: __m256) -> __m256 {
+    // SAFETY: as above.
+    unsafe { _mm256_hadd_ps(_mm256_hadd_ps(one, two), _mm256_hadd_ps(three, four)) }
 }
 
 eight_lanes!(
@@ -1477,10 +1491,8 @@ eight_lanes!(
     _mm256_alignr_epi32,
     |op, of| match op {
         Op::Add => {
-            let of = each(of, |one| one.0);
-            let [first, second] = each([[0, 2], [4, 6]], |[one, other]| {
-                _mm256_hadd_ps(_mm256_hadd_ps(of[one], of[one + 1]), _mm256_hadd_ps(of[other], of[other + 1]))
-            });
+            let [a, b, c, d, e, f, g, h] = each(of, |one| one.0);
+            let (first, second) = (sums_of_halves(a, b, c, d), sums_of_halves(e, f, g, h));
             let low = _mm256_permute2f128_ps::<0b10_00_00>(first, second);
             F32x8(_mm256_add_ps(low, _mm256_permute2f128_ps::<0b11_00_01>(first, second)))
         }
