@@ -121,15 +121,9 @@ impl Lent<'_> {
     #[inline(always)]
     fn order(&mut self) -> usize {
         let listed = std::mem::take(&mut self.count);
-        if listed <= VERY_FEW {
-            return distinct(self.few, listed, self.keys);
-        }
         ordered(self.few, listed, self.marks, self.summary, self.keys)
     }
 }
-
-/// So many keys are put in order without a call.
-const VERY_FEW: usize = if FEW < 32 { FEW - 1 } else { 32 };
 
 /// Apart from loops that mark, which need the registers.
 #[inline(never)]

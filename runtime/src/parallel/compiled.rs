@@ -8,6 +8,7 @@ use super::dot::{at, reduce_each, run};
 #[cfg(target_arch = "x86_64")]
 use super::masked;
 use super::ready::Ready;
+#[cfg(target_arch = "x86_64")]
 use crate::processor::{Vectors, vectors};
 #[cfg(target_arch = "x86_64")]
 use std::arch::is_x86_feature_detected as has;

@@ -133,7 +133,8 @@ impl Printer<'_> {
                     quote!(let mut #name = [#fill; #(#shape)*];)
                 } else {
                     let helpers = &self.options.parallel;
-                    quote!(let mut #name = #helpers::array(#fill, [#(#shape),*]);)
+                    // Loops keep a slice in registers.
+                    quote!(let mut #name = &mut #helpers::array(#fill, [#(#shape),*])[..];)
                 }
             }
             Statement::Folds { totals, terms, between } => {
@@ -217,7 +218,10 @@ impl Printer<'_> {
                 let helpers = self.options.parallel.clone();
                 let extent = self.expr(extent);
                 let name = self.declare_array(*bitmap);
-                quote!(let mut #name = #helpers::Bitmap::new(#extent);)
+                quote! {
+                    let mut #name = #helpers::Bitmap::new(#extent);
+                    let mut #name = #name.lent();
+                }
             }
             Statement::Mark(bitmap, key) => {
                 let (name, key) = (&self.arrays[bitmap], self.expr(key));
