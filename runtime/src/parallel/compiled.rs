@@ -1,4 +1,4 @@
-//! What is [`Ready`]: loops for the processor at hand.
+//! What is [`Ready`]: loops for the processor that runs them.
 //!
 //! A call of one goes through many rows, so that asking the processor takes no time that counts. Kernels of
 //! [`tensor_kernel!`](crate::tensor_kernel) call them; those that are compiled when a program runs have all its instructions anyway.

@@ -1,4 +1,4 @@
-//! Loops that this crate has compiled for the processor at hand, whatever a kernel that calls them is compiled for.
+//! Loops that this crate has compiled for the processor that runs them, whatever a kernel that calls them is compiled for.
 
 /// Numbers with such loops.
 pub trait Ready: Sized {
