@@ -154,6 +154,12 @@ pub(crate) fn run_unless_stopped(count: usize, body: &(dyn Fn(usize) + Sync)) ->
     team::run(count, body)
 }
 
+/// Calls `body` with each of `0..count`, in any order or at the same time, of which each may begin more of the same. Of what is around
+/// kernels: it is not stopped.
+pub(crate) fn run_tasks(count: usize, body: &(dyn Fn(usize) + Sync)) {
+    team::run_tasks(count, body);
+}
+
 /// The most threads that [`with_threads`] starts: eight for each processor, and 256 in any case. More of them only wait for each
 /// other.
 pub fn most_threads() -> usize {

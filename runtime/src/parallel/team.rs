@@ -7,6 +7,8 @@
 use super::interrupt::{self, Question};
 use super::linger;
 use rayon::Scope;
+use rayon::prelude::*;
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -120,6 +122,33 @@ impl Team<'_> {
 /// more of them are, once the kernel is asked to stop. Afterwards the threads wait for more of it for a while.
 pub(super) fn run(count: usize, body: &(dyn Fn(usize) + Sync)) -> bool {
     interrupt::with_question(|question| run_asking(count, body, question))
+}
+
+thread_local! {
+    /// Whether this thread is in a task.
+    static IS_IN_TASK: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Calls `body` with each of `0..count`, all of them, as [`run`] does. Tasks that begin tasks of their own give them to the pool: what is
+/// left of these when others are done is to be found by those.
+pub(super) fn run_tasks(count: usize, body: &(dyn Fn(usize) + Sync)) {
+    if IS_IN_TASK.get() || linger::waiting().gate.is_open() {
+        return (0..count).into_par_iter().with_max_len(1).for_each(body);
+    }
+    let body = |task: usize| {
+        let _leaves = Entered(IS_IN_TASK.replace(true));
+        body(task);
+    };
+    run_asking(count, &body, None);
+}
+
+/// A thread that is in a task until this is dropped; and whether it was in one before.
+struct Entered(bool);
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        IS_IN_TASK.set(self.0);
+    }
 }
 
 fn run_asking(count: usize, body: &(dyn Fn(usize) + Sync), question: Option<&Question>) -> bool {

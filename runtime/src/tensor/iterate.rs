@@ -10,6 +10,8 @@ use std::ops::Range;
 
 /// How many entries are expanded at once.
 const BLOCK: usize = 1 << 12;
+/// Of more positions for each child that is asked for, parents are walked to one by one.
+const SPARSE: usize = 4;
 
 impl AnyTensor {
     /// Calls `visit(index, position)` for each stored entry, in storage order: its index in each mode, and the position of
@@ -163,7 +165,7 @@ impl AnyTensor {
         let flags = if is_computed { count } else { 0 };
         let mut is_entry = memory::try_room(flags)?;
         is_entry.resize(flags, true);
-        let size = if is_computed { BLOCK } else { BLOCK * 16 };
+        let size = if is_computed { BLOCK } else { tasks::GRAIN };
         let ranges = tasks::ranges(count, size);
         let mut rest: Vec<ColumnMut<'_>> = indices.iter_mut().map(ColumnMut::of).collect();
         let mut rest_is_entry = is_entry.as_mut_slice();
@@ -175,12 +177,16 @@ impl AnyTensor {
         tasks::each(parts, &|task, (mut columns, is_entry)| {
             if is_computed {
                 let (index, known) = expansion.block(ranges[task].clone());
-                columns.iter_mut().zip(&index).for_each(|(to, column)| to.copy_from(column));
+                columns.iter_mut().zip(&index).for_each(|(to, column)| to.write(0, column));
                 known.into_iter().for_each(|known| is_entry.copy_from_slice(&known));
             } else {
                 let modes = &expansion.layout.modes;
-                let write = |level: usize, column: &[u64]| columns[modes[level]].copy_from(column);
-                expansion.expand(ranges[task].clone(), write);
+                let (begin, end) = (ranges[task].start, ranges[task].end);
+                for first in (begin..end).step_by(BLOCK) {
+                    let range = first..end.min(first + BLOCK);
+                    let write = |level: usize, column: &[u64]| columns[modes[level]].write(first - begin, column);
+                    expansion.expand(range, write);
+                }
             }
         });
         Ok((indices, is_computed.then_some(is_entry)))
@@ -241,7 +247,7 @@ impl<'a> Expansion<'a> {
 
     /// The same for positions of the last of the first `depth` levels.
     pub(super) fn expand_above(&self, depth: usize, range: Range<usize>, mut write: impl FnMut(usize, &[u64])) {
-        let mut positions: Vec<usize> = range.collect();
+        let mut positions: Vec<usize> = range.clone().collect();
         let positions = positions.as_mut_slice();
         let mut column = vec![0; positions.len()];
         for (level, storage) in self.tensor.levels[..depth].iter().enumerate().rev() {
@@ -254,7 +260,11 @@ impl<'a> Expansion<'a> {
                     }
                 }
                 (_, bounds, Some(coordinates)) if kind.is_singleton() || kind.is_compressed() => {
-                    with_indices!(coordinates, |coordinates| gather(coordinates, positions, &mut column));
+                    let is_last = level + 1 == depth;
+                    with_indices!(coordinates, |coordinates| match is_last {
+                        true => widen(&coordinates[range.clone()], &mut column),
+                        false => gather(coordinates, positions, &mut column),
+                    });
                     if let Some(bounds) = bounds {
                         with_indices!(bounds, |bounds| to_parents(bounds, positions));
                     }
@@ -272,22 +282,42 @@ fn gather<C: Index>(coordinates: &[C], positions: &[usize], column: &mut [u64]) 
     }
 }
 
+fn widen<C: Index>(coordinates: &[C], column: &mut [u64]) {
+    for (wide, coordinate) in column.iter_mut().zip(coordinates) {
+        *wide = coordinate.to_usize() as u64;
+    }
+}
+
 /// Keeps what is an entry.
 fn retain<T>(column: &mut Vec<T>, is_entry: &[bool]) {
     let mut is_entry = is_entry.iter();
     column.retain(|_| is_entry.next().is_some_and(|&is_entry| is_entry));
 }
 
-/// Replaces ascending children by their parents: one search, then a walk.
+/// Replaces ascending children by their parents.
 fn to_parents<P: Index>(bounds: &[P], children: &mut [usize]) {
-    let Some(&first) = children.first() else { return };
+    let (Some(&first), Some(&last)) = (children.first(), children.last()) else { return };
     let mut parent = bounds.partition_point(|begin| begin.to_usize() <= first) - 1;
-    for child in children {
-        while bounds[parent + 1].to_usize() <= *child {
-            parent += 1;
+    let span = last - first + 1;
+    if span > SPARSE * children.len() {
+        for child in children {
+            while bounds[parent + 1].to_usize() <= *child {
+                parent += 1;
+            }
+            *child = parent;
         }
-        *child = parent;
+        return;
     }
+    // How many parents begin at each child, and their sums: no branch depends on how many children a parent has.
+    let mut parents = vec![0; span];
+    for begin in bounds[parent + 1..].iter().map(|begin| begin.to_usize()).take_while(|&begin| begin <= last) {
+        parents[begin - first] += 1;
+    }
+    for number in &mut parents {
+        parent += *number;
+        *number = parent;
+    }
+    children.iter_mut().for_each(|child| *child = parents[*child - first]);
 }
 
 /// A part of the indices of a mode, to be written.
@@ -313,10 +343,33 @@ impl<'a> ColumnMut<'a> {
         }
     }
 
-    fn copy_from(&mut self, column: &[u64]) {
+    /// Writes elements from a place on.
+    fn write(&mut self, place: usize, column: &[u64]) {
         match self {
-            ColumnMut::U32(to) => to.iter_mut().zip(column).for_each(|(to, &index)| *to = index as u32),
-            ColumnMut::U64(to) => to.copy_from_slice(column),
+            ColumnMut::U32(to) => to[place..].iter_mut().zip(column).for_each(|(to, &index)| *to = index as u32),
+            ColumnMut::U64(to) => to[place..place + column.len()].copy_from_slice(column),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Parents of children that follow each other, and of few among many, some parents having none.
+    #[test]
+    fn children_find_their_parents() {
+        let bounds: Vec<u32> = vec![0, 0, 3, 4, 4, 4, 90, 90, 100, 100];
+        let parent = |child: usize| (0..9).find(|&parent| child < bounds[parent + 1] as usize).unwrap();
+        for begin in 0..100 {
+            for end in begin..=100 {
+                for step in [1, 2, SPARSE, SPARSE + 1, 40] {
+                    let children: Vec<usize> = (begin..end).step_by(step).flat_map(|child| [child, child]).collect();
+                    let mut found = children.clone();
+                    to_parents(&bounds, &mut found);
+                    assert!(found.into_iter().eq(children.into_iter().map(parent)));
+                }
+            }
         }
     }
 }

@@ -1,18 +1,21 @@
 //! Tasks in parallel. All go through one loop of rayon's, which is compiled once: a chain of its adapters for each kind of task, and for
 //! each closure, made up a third of this crate.
 
+use crate::parallel;
 use crate::progress::{Unit, Work};
-use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+
+/// How many entries a task goes through: some microseconds of work, to which that of a task adds little.
+pub(crate) const GRAIN: usize = 1 << 14;
 
 /// Calls `body` with each of `0..count`, in any order or at the same time.
 pub(crate) fn run(count: usize, body: &(dyn Fn(usize) + Sync)) {
     match count {
         0 => {}
         1 => body(0),
-        _ => (0..count).into_par_iter().with_max_len(1).for_each(body),
+        _ => parallel::run_tasks(count, body),
     }
 }
 
@@ -104,6 +107,17 @@ mod tests {
             assert_eq!(first(&ranges, &|range| (range.start >= 300).then_some(range.start)), Some(300));
         }
         assert_eq!(first(&ranges, &|_| None::<usize>), None);
+    }
+
+    #[test]
+    fn tasks_may_begin_tasks() {
+        let sum = |of: Range<usize>| map(&ranges(of.len(), 3), &|part| part.len()).into_iter().sum::<usize>();
+        let all = || map(&ranges(100, 7), &sum).into_iter().sum::<usize>();
+        assert_eq!(all(), 100);
+        assert_eq!(crate::parallel::with_threads(3, all).unwrap(), 100);
+        let panics = std::panic::catch_unwind(|| run(20, &|task| run(20, &|inner| assert!(task + inner < 30))));
+        assert!(panics.is_err());
+        assert_eq!(all(), 100);
     }
 
     #[test]

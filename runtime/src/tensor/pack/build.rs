@@ -17,8 +17,6 @@ use std::ops::Range;
 
 /// No array may take more bytes: a system that promises more memory than it has would end the program later.
 pub(super) const LARGEST: usize = 1 << (usize::BITS / 16 * 11);
-/// The number of entries of a chunk.
-const GRAIN: usize = 1 << 16;
 /// How many entries are asked at once whether one of them begins a position.
 const BLOCK: usize = 64;
 
@@ -68,7 +66,7 @@ impl<'a, K: Key> Build<'a, K> {
         maxima: &'a [u64],
         spare: Spare,
     ) -> Result<Self, OutOfMemory> {
-        let chunks = tasks::ranges(keys.len(), GRAIN);
+        let chunks = tasks::ranges(keys.len(), tasks::GRAIN);
         let place = Place { prefix: 0, numbered: 0, dense: Vec::new() };
         let (begins, before) = shortest_prefixes(keys, layout, fields, &chunks, spare.short)?;
         let spare = spare.indices;

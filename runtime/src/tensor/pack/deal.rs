@@ -23,7 +23,7 @@ use std::ops::Range;
 use std::slice::IterMut;
 
 /// Entries of one digit are about so many, by their logarithm: a near cache holds them twice.
-const BUCKET: u32 = 13;
+const BUCKET: u32 = 11;
 /// The most bits of a digit, and the fewest that are worth to deal entries out.
 const WIDEST: u32 = 10;
 const FEWEST: u32 = 2;

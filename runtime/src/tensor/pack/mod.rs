@@ -478,7 +478,7 @@ fn level_maxima<K: Key>(layout: &Layout, fields: &Fields, keys: &[K]) -> Vec<u64
         }
         let coordinate = fields.reader::<K>(level);
         let most = |range: Range<usize>| keys[range].iter().map(|&key| coordinate(key)).max().unwrap_or(0);
-        tasks::map(&tasks::ranges(keys.len(), 1 << 16), &most).into_iter().max().unwrap_or(0) as u64
+        tasks::map(&tasks::ranges(keys.len(), tasks::GRAIN), &most).into_iter().max().unwrap_or(0) as u64
     };
     (0..layout.depth()).map(maximum).collect()
 }
@@ -557,5 +557,5 @@ fn check_column<I: Copy + Ord + Into<u64> + TryFrom<usize> + Sync>(
         let entry = indices.iter().position(|&index| index > largest)?;
         Some((begin + entry, indices[entry].into()))
     };
-    (indices.len(), tasks::first(&tasks::ranges(indices.len(), 1 << 16), &first_beyond))
+    (indices.len(), tasks::first(&tasks::ranges(indices.len(), tasks::GRAIN), &first_beyond))
 }

@@ -15,9 +15,7 @@ use super::key::{Fields, Key};
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// How many entries a task looks at.
-const GRAIN: usize = 1 << 16;
-/// How many of them at once, in the first-level cache.
+/// How many entries are looked at at once, in the first-level cache.
 const BLOCK: usize = 1 << 11;
 
 /// What neighbours among keys tell.
@@ -121,7 +119,7 @@ fn first_descent(indices: &[Indices], modes: &[usize]) -> Option<usize> {
     let in_range = |range: Range<usize>| {
         range.clone().step_by(BLOCK).find_map(|begin| in_block(begin..range.end.min(begin + BLOCK)))
     };
-    tasks::first(&tasks::ranges(count.saturating_sub(1), GRAIN), &in_range)
+    tasks::first(&tasks::ranges(count.saturating_sub(1), tasks::GRAIN), &in_range)
 }
 
 /// Where an index is less than the one before, or equal and `descends` says so of the modes within.

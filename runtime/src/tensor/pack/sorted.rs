@@ -2,7 +2,7 @@
 
 use super::super::column::Column;
 use super::super::layout::Layout;
-use super::super::tasks::{self, split};
+use super::super::tasks::{self, GRAIN, split};
 use super::super::{Buffer, Indices, OutOfMemory};
 use super::key::{Fields, Key};
 use super::order::Survey;
@@ -13,8 +13,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How many entries are made into keys at once: their keys stay in the first-level cache from mode to mode.
 const BLOCK: usize = 1 << 11;
-/// How many entries a task looks at.
-const GRAIN: usize = 1 << 16;
 
 /// What keys are made from.
 pub(super) struct Source<'a> {
