@@ -225,7 +225,7 @@
 //! among threads, [`parallel`], have little:
 //! `parallel/joined.rs` copies to the ends of vectors, each time to a place that is no one else's; one instruction of
 //! `parallel/bits.rs` takes interleaved bits apart, one of `parallel/bitmap.rs` takes a bit of each byte; and in what is compiled
-//! for AVX-512, masked loads and gathers in `parallel/wide.rs` load what lies in a slice, and gather once all coordinates are known
+//! for AVX-512, masked loads and gathers in `parallel/masks/wide.rs` load what lies in a slice, and gather once all coordinates are known
 //! to lie in the other, `parallel/few.rs` sorts keys in registers, between arrays of their size, and `parallel/intersect.rs` loads
 //! up to sixteen coordinates of a slice under a mask. Miri runs their tests with `cargo +nightly miri test -p spc-tensor parallel::`.
 //!

@@ -2,27 +2,21 @@
 //! compiled for: the same files once more, of which the functions here and those that they call are compiled for such processors.
 
 // What they have for other kernels is of no use here.
-#![allow(clippy::duplicate_mod, dead_code, unreachable_pub, unused_unsafe)]
+#![allow(clippy::duplicate_mod, dead_code, unreachable_pub)]
 
 use super::{combine, coordinate, half, ready, threads};
 
 #[path = "dot.rs"]
 mod dot;
-#[path = "each.rs"]
-mod each;
-#[path = "lanes.rs"]
-mod lanes;
-#[path = "segments.rs"]
-mod segments;
-#[path = "wide.rs"]
-mod wide;
+#[path = "masks/mod.rs"]
+mod masks;
 
 mod loads {
     pub(super) const ONE_BY_ONE: bool = true;
 }
 
 mod loops {
-    pub(super) use super::lanes::{StoredInLanes, TermInLanes, Wide, combine_in_turns, reduce};
+    pub(super) use super::masks::{StoredInLanes, TermInLanes, Wide, combine_in_turns, reduce};
 }
 
 macro_rules! sums {
@@ -40,7 +34,7 @@ macro_rules! sums {
                 sums: &mut [$number],
             ) {
                 let products = dot::run(values).times(dot::at(of, coordinates));
-                segments::reduce_between::<combine::Sum, _, _>(products.0, positions, sums);
+                masks::reduce_between::<combine::Sum, _, _>(products.0, positions, sums);
             }
         )*
     };

@@ -32,13 +32,6 @@ mod combine;
 mod compiled;
 mod coordinate;
 mod dot;
-#[cfg(all(
-    target_arch = "x86_64",
-    target_feature = "avx512bw",
-    target_feature = "avx512dq",
-    target_feature = "avx512vl"
-))]
-mod each;
 mod few;
 #[doc(hidden)]
 pub mod fused;
@@ -47,13 +40,6 @@ mod half;
 pub(crate) mod interrupt;
 mod intersect;
 mod joined;
-#[cfg(all(
-    target_arch = "x86_64",
-    target_feature = "avx512bw",
-    target_feature = "avx512dq",
-    target_feature = "avx512vl"
-))]
-mod lanes;
 mod linger;
 #[cfg(all(
     target_arch = "x86_64",
@@ -65,18 +51,18 @@ mod loads;
 mod loops;
 #[cfg(target_arch = "x86_64")]
 mod masked;
-mod one_by_one;
-mod product;
-mod ready;
-mod room;
-mod row;
 #[cfg(all(
     target_arch = "x86_64",
     target_feature = "avx512bw",
     target_feature = "avx512dq",
     target_feature = "avx512vl"
 ))]
-mod segments;
+mod masks;
+mod one_by_one;
+mod product;
+mod ready;
+mod room;
+mod row;
 mod team;
 #[cfg(test)]
 mod tests;
@@ -84,13 +70,6 @@ mod tests;
 pub(crate) mod text;
 #[doc(hidden)]
 pub mod vectors;
-#[cfg(all(
-    target_arch = "x86_64",
-    target_feature = "avx512bw",
-    target_feature = "avx512dq",
-    target_feature = "avx512vl"
-))]
-mod wide;
 mod workspace;
 
 pub use bitmap::{Bitmap, Lent};

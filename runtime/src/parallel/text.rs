@@ -28,13 +28,14 @@ const OTHERS: [(&str, &str); 5] = [
     ("ready", NOTHING_IS_READY),
 ];
 
-/// What is for processors with vectors that leave out lanes.
-const MASKED: [(&str, &str); 5] = [
-    ("each", include_str!("each.rs")),
-    ("lanes", include_str!("lanes.rs")),
-    ("loads", include_str!("loads.rs")),
-    ("segments", include_str!("segments.rs")),
-    ("wide", include_str!("wide.rs")),
+/// What is for processors with vectors that leave out lanes: of modules beside the others, and of those inside one of them.
+const LOADS: &str = include_str!("loads.rs");
+const MASKS: &str = include_str!("masks/mod.rs");
+const INSIDE_MASKS: [(&str, &str); 4] = [
+    ("each", include_str!("masks/each.rs")),
+    ("lanes", include_str!("masks/lanes.rs")),
+    ("segments", include_str!("masks/segments.rs")),
+    ("wide", include_str!("masks/wide.rs")),
 ];
 
 /// What a kernel is compiled for has no more than what all is compiled for.
@@ -53,10 +54,16 @@ const NOTHING_IS_READY: &str = "
 /// codes together, and `rounding` that of what numbers of two bytes are.
 pub(crate) fn modules(interleave: &str, rounding: &str) -> String {
     let all = CALLED.into_iter().chain(OTHERS).chain([("interleave", interleave), ("rounding", rounding)]);
-    let modules = all.map(|(name, text)| format!("mod {name} {{\n{text}\n}}\n"));
     let has_masks = "#[cfg(all(
         target_arch = \"x86_64\", target_feature = \"avx512bw\", target_feature = \"avx512dq\", target_feature = \"avx512vl\"
     ))]";
-    let masked = MASKED.into_iter().map(|(name, text)| format!("{has_masks}\nmod {name} {{\n{text}\n}}\n"));
-    CALLED.iter().map(|(name, _)| format!("pub use {name}::*;\n")).chain(modules).chain(masked).collect()
+    // Files of a folder say which others there are, and here these stand inside.
+    let own = MASKS.lines().filter(|line| !line.starts_with("mod ")).map(|line| format!("{line}\n"));
+    let masks: String = own.chain(INSIDE_MASKS.into_iter().map(module)).collect();
+    let masked = [("loads", LOADS), ("masks", &masks)].map(|text| format!("{has_masks}\n{}", module(text)));
+    CALLED.iter().map(|(name, _)| format!("pub use {name}::*;\n")).chain(all.map(module)).chain(masked).collect()
+}
+
+fn module((name, text): (&str, &str)) -> String {
+    format!("mod {name} {{\n{text}\n}}\n")
 }

@@ -26,7 +26,7 @@ use std::slice::IterMut;
 const BUCKET: u32 = 11;
 /// The most bits of a digit, and the fewest that are worth to deal entries out.
 const WIDEST: u32 = 10;
-const FEWEST: u32 = 2;
+const FEWEST: u32 = 4;
 /// How many entries are made into keys at once.
 const BLOCK: usize = 1 << 11;
 

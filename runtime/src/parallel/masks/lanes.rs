@@ -11,9 +11,8 @@ use super::dot::{
 use super::each::each;
 use super::half::{bf16, f16};
 use super::loads;
-pub(super) use super::wide::Wide;
 use super::wide::{
-    Arithmetic, EightLanes, GATHERED, Lanes, Lasting, fetch, gather_halves, lanes_of_length, load_halves,
+    Arithmetic, EightLanes, GATHERED, Lanes, Lasting, Wide, fetch, gather_halves, lanes_of_length, load_halves,
 };
 use std::marker::PhantomData;
 
@@ -169,7 +168,7 @@ pub struct Within<'a, T, C>(At<'a, T, C>);
 
 /// In vectors, the last of them under a mask.
 #[inline(always)]
-pub(super) fn reduce<C: Monoid, F: Term>(term: F) -> F::Number {
+pub(crate) fn reduce<C: Monoid, F: Term>(term: F) -> F::Number {
     if !F::IS_GATHERED {
         return reduce_in::<C, <F::Number as Wide>::Row, F>(term);
     }
@@ -346,7 +345,7 @@ fn reduce_far<C: Monoid, F: Term>(term: F) -> F::Number {
 
 /// In vectors, a lane for each total.
 #[inline(always)]
-pub(super) fn combine_in_turns<C: Monoid, F: Term>(term: F, totals: &mut [F::Number]) {
+pub(crate) fn combine_in_turns<C: Monoid, F: Term>(term: F, totals: &mut [F::Number]) {
     if term.longest() > GATHERED {
         return combine_in_turns_of_far::<C, F>(term, totals);
     }

@@ -179,18 +179,18 @@ wide! {
 }
 
 /// How many elements an array may have to be gathered from: a gather takes places as signed numbers of 32 bits.
-pub const GATHERED: usize = i32::MAX as usize;
+pub(super) const GATHERED: usize = i32::MAX as usize;
 
 /// Has an element of an array, where there is one, brought near.
 #[inline(always)]
-pub fn fetch<T>(elements: &[T], place: usize) {
+pub(super) fn fetch<T>(elements: &[T], place: usize) {
     // SAFETY: this may be any address.
     unsafe { _mm_prefetch::<_MM_HINT_T0>(elements.as_ptr().wrapping_add(place).cast()) }
 }
 
 /// Which of 64 bytes, each 0 or 1, are set.
 #[inline(always)]
-pub fn set_bytes(bytes: &[u8; 64]) -> u64 {
+pub(super) fn set_bytes(bytes: &[u8; 64]) -> u64 {
     if cfg!(target_feature = "avx512bw") {
         // SAFETY: all bytes are loaded, and the processor has these instructions.
         unsafe {
@@ -204,7 +204,7 @@ pub fn set_bytes(bytes: &[u8; 64]) -> u64 {
 
 /// The lanes of an array of so many elements, or more than there are lanes: all.
 #[inline(always)]
-pub fn lanes_of_length(length: usize) -> u32 {
+pub(super) fn lanes_of_length(length: usize) -> u32 {
     1u32.checked_shl(length as u32).unwrap_or(0).wrapping_sub(1)
 }
 
@@ -933,7 +933,7 @@ impl OfHalves for F32x16 {
 
 /// At most sixteen elements of two bytes; zero behind them.
 #[inline(always)]
-pub fn load_halves<H: Half>(elements: &[H]) -> __m256i {
+pub(super) fn load_halves<H: Half>(elements: &[H]) -> __m256i {
     const { assert!(size_of::<H>() == 2) };
     let first = elements.as_ptr();
     // SAFETY: elements beyond the last are not loaded.
@@ -952,7 +952,7 @@ pub fn load_halves<H: Half>(elements: &[H]) -> __m256i {
 /// # Panics
 /// When a coordinate lies beyond the array, or the array has more than [`GATHERED`] elements.
 #[inline(always)]
-pub fn gather_halves<H: Half, L: Lanes, C: Coordinate>(of: &[H], coordinates: &[C], is_filled: bool) -> L {
+pub(super) fn gather_halves<H: Half, L: Lanes, C: Coordinate>(of: &[H], coordinates: &[C], is_filled: bool) -> L {
     let (first, rest) = coordinates.split_at(coordinates.len().min(8));
     let first = gather_words(of, first, is_filled);
     if rest.is_empty() {

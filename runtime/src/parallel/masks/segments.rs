@@ -85,7 +85,7 @@ fn lengths<P: Coordinate>(positions: &[P]) -> (usize, usize) {
 
 /// The totals of runs that lie one behind the other.
 #[inline(always)]
-pub(super) fn reduce_between<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], totals: &mut [F::Number]) {
+pub(crate) fn reduce_between<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], totals: &mut [F::Number]) {
     if term.longest() > GATHERED {
         // SAFETY: only processors that have these vectors run this.
         return unsafe { reduce_between_of_far::<C, F, P>(term, positions, totals) };
