@@ -78,6 +78,10 @@ impl Scheduler<'_> {
             self.kernel.tensor(access.tensor).stored.is_none() && !self.kernel.must_not_be_copied(access)
         };
         let movable: Vec<&Access> = walked.iter().copied().filter(is_movable).take(MOST_COPIES).collect();
+        let is_left = |access: &&Access| !movable.iter().any(|other| other.same_place(access));
+        if walked.iter().copied().filter(is_left).any(|access| self.kernel.must_be_copied(access)) {
+            return None;
+        }
         let steps = |order: &[IndexVariable], copied: &[Access]| {
             let stored_as = |access: &Access| {
                 let own = &self.kernel.tensor(access.tensor).format;
@@ -91,23 +95,13 @@ impl Scheduler<'_> {
         };
         let mut best = None;
         let mut least = steps(plain, copied) / WORTH;
-        for subset in 1..1usize << movable.len() {
-            let chosen = movable.iter().enumerate().filter(|(index, _)| subset >> index & 1 == 1);
-            let copied: Vec<Access> = chosen.map(|(_, access)| (*access).clone()).collect();
-            let is_copied = |access: &Access| copied.iter().any(|other| other.same_place(access));
-            if self.copying(&copied) >= least
-                || walked.iter().any(|access| self.kernel.must_be_copied(access) && !is_copied(access))
-            {
+        for copied in self.choices_of_copies(&movable).filter(|copied| !copied.is_empty()) {
+            if self.copying(&copied) >= least {
                 continue;
             }
             let mut edges = fixed.to_vec();
             edges.extend(plain[1..].iter().map(|&inner| (outermost, inner)));
-            for access in &walked {
-                edges.extend(match is_copied(access) {
-                    true => self.kernel.copy_edges(access),
-                    false => storage_edges(&self.kernel, access),
-                });
-            }
+            edges.extend(self.edges_with(walked.iter().copied(), &copied));
             for order in orders(plain, &edges) {
                 let steps = steps(&order, &copied);
                 if steps < least {

@@ -253,6 +253,34 @@ impl Scheduler<'_> {
         dense
     }
 
+    /// Each choice of operands to read from copies: all of them that must be copied, and none that must not.
+    pub(super) fn choices_of_copies(&self, movable: &[&Access]) -> impl Iterator<Item = Vec<Access>> {
+        let mask = |holds: &dyn Fn(&Access) -> bool| {
+            let held = movable.iter().enumerate().filter(|(_, access)| holds(access));
+            held.fold(0, |mask, (index, _)| mask | 1u64 << index)
+        };
+        let forced = mask(&|access| self.kernel.must_be_copied(access));
+        let forbidden = mask(&|access| self.kernel.must_not_be_copied(access));
+        let is_allowed = move |subset: &u64| subset & forced == forced && subset & forbidden == 0;
+        (0..1u64 << movable.len()).filter(is_allowed).map(|subset| {
+            let chosen = movable.iter().enumerate().filter(|(index, _)| subset >> index & 1 == 1);
+            chosen.map(|(_, access)| (*access).clone()).collect()
+        })
+    }
+
+    /// What operands ask of the order of loops, where some are read from copies.
+    pub(super) fn edges_with<'a>(
+        &self,
+        operands: impl IntoIterator<Item = &'a Access>,
+        copied: &[Access],
+    ) -> Vec<Edge> {
+        let edges = |access: &'a Access| match copied.iter().any(|copy| copy.same_place(access)) {
+            true => self.kernel.copy_edges(access),
+            false => storage_edges(&self.kernel, access),
+        };
+        operands.into_iter().flat_map(edges).collect()
+    }
+
     /// An order that satisfies all operands but as few as possible, and those. `None` where no copies help.
     pub(super) fn resolve<R: Ord>(
         &self,
@@ -296,27 +324,16 @@ impl Scheduler<'_> {
         for order in movable.iter().filter(|access| self.kernel.must_be_copied(access)) {
             edges.extend(self.kernel.copy_edges(order));
         }
-        let mask = |holds: &dyn Fn(&Access) -> bool| {
-            let held = movable.iter().enumerate().filter(|(_, access)| holds(access));
-            held.fold(0, |mask, (index, _)| mask | 1u64 << index)
-        };
-        let forced = mask(&|access| self.kernel.must_be_copied(access));
-        let forbidden = mask(&|access| self.kernel.must_not_be_copied(access));
-        let subsets =
-            (0..(1u64 << movable.len())).filter(|subset| subset & forced == forced && subset & forbidden == 0);
-        let mut subsets: Vec<u64> = subsets.collect();
-        let is_new = |(_, access): &(usize, &&Access)| !self.unsettled.contains(&access.tensor);
-        let new = movable.iter().enumerate().filter(is_new).fold(0, |new, (index, _)| new | 1u64 << index);
-        subsets.sort_by_key(|&subset| ((subset & new).count_ones(), subset.count_ones(), std::cmp::Reverse(subset)));
-        for subset in subsets {
+        let mut choices: Vec<Vec<Access>> = self.choices_of_copies(&movable).collect();
+        choices.reverse();
+        let is_new = |access: &&Access| !self.unsettled.contains(&access.tensor);
+        choices.sort_by_key(|copied| (copied.iter().filter(is_new).count(), copied.len()));
+        for copied in choices {
+            let is_left = |access: &&Access| !copied.iter().any(|copy| copy.same_place(access));
             let mut all = edges.clone();
-            let is_copied = |index: usize| subset >> index & 1 == 1;
-            for (_, access) in movable.iter().enumerate().filter(|(index, _)| !is_copied(*index)) {
-                all.extend(edges_of(access));
-            }
+            movable.iter().copied().filter(is_left).for_each(|access| all.extend(edges_of(access)));
             if let Some(order) = topological(variables, &all, &rank) {
-                let copied = movable.iter().enumerate().filter(|(index, _)| is_copied(*index));
-                return Some((order, copied.map(|(_, access)| (*access).clone()).collect()));
+                return Some((order, copied));
             }
         }
         let order = topological(variables, &unasked(&edges), &rank)?;

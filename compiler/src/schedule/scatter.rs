@@ -337,17 +337,11 @@ impl Scheduler<'_> {
         let most = DENSE_BYTES as f64 / self.kernel.element_of(value).bytes() as f64;
         let dense_coordinates = all.min(most);
         let mut best: Option<SumPlan> = None;
-        for subset in 0..1usize << movable.len() {
-            let copied: Vec<Access> = (0..movable.len())
-                .filter(|index| subset >> index & 1 == 1)
-                .map(|index| movable[index].clone())
-                .collect();
-            let is_left = |access: &&Access| !copied.iter().any(|other| other.same_place(access));
-            if copied.iter().any(|access| self.kernel.must_not_be_copied(access))
-                || reads.iter().filter(is_left).any(is_forced)
-            {
-                continue;
-            }
+        let is_left = |access: &&Access| !movable.iter().any(|other| other.same_place(access));
+        if reads.iter().filter(is_left).any(is_forced) {
+            return None;
+        }
+        for copied in self.choices_of_copies(&movable) {
             let copying = self.copying(&copied);
             if best.as_ref().is_some_and(|best| best.steps <= copying) {
                 continue;
@@ -358,12 +352,7 @@ impl Scheduler<'_> {
                 edges.extend(variables[depth..].iter().map(|&after| (before, after)));
             }
             edges.extend(self.kernel.order_edges(&variables));
-            for access in &reads {
-                edges.extend(match is_copied(&access) {
-                    true => self.kernel.copy_edges(access),
-                    false => storage_edges(&self.kernel, access),
-                });
-            }
+            edges.extend(self.edges_with(&reads, &copied));
             // Blocks of dense values are found once for all of them, where nothing stands against it.
             let mut blocks = edges.clone();
             for &inner in &dense {
