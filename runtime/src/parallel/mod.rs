@@ -93,7 +93,7 @@ pub(crate) use room::length;
 pub(crate) use room::reserve;
 pub(crate) use room::{LEAST_IN_HUGE_PAGES, in_huge_pages};
 pub use room::{NoMemory, Plain, array, extend, push};
-pub use row::{Beyond, Masked, beyond, filled, filled_side_by_side, row, row_at, row_mut, search_side_by_side};
+pub use row::{Beyond, Masked, beyond, fill, filled, filled_side_by_side, row, row_at, row_mut, search_side_by_side};
 pub use workspace::{Key, Table, sort};
 
 use spc_compiler::format::interleave;

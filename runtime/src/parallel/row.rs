@@ -55,6 +55,21 @@ pub fn row_mut<const LENGTH: usize, T>(rows: &mut [T], place: usize) -> &mut [T;
     &mut rows.as_chunks_mut().0[place]
 }
 
+/// Sets each element, as the method of slices does. That one is a function which kernels compiled at run time share with others, and an
+/// array that a function is given lies in memory: loops over it would go by single elements.
+///
+/// ```
+/// let mut row = [1.0, 2.0];
+/// spc::parallel::fill(&mut row, 0.5);
+/// assert_eq!(row, [0.5, 0.5]);
+/// ```
+#[inline(always)]
+pub fn fill<T: Copy>(row: &mut [T], value: T) {
+    for element in row {
+        *element = value;
+    }
+}
+
 /// The elements of a row of `LENGTH` but for the first ones.
 ///
 /// ```

@@ -130,25 +130,29 @@ impl Printer<'_> {
                     _ => false,
                 };
                 if is_static {
+                    self.sized.insert(*array);
                     quote!(let mut #name = [#fill; #(#shape)*];)
                 } else {
                     let helpers = &self.options.parallel;
                     // Loops keep a slice in registers.
-                    quote!(let mut #name = &mut #helpers::array(#fill, [#(#shape),*])[..];)
+                    let tokens = quote!(let #name = &mut #helpers::array(#fill, [#(#shape),*])[..];);
+                    self.slices.insert(*array);
+                    tokens
                 }
             }
             Statement::Folds { totals, terms, between } => {
                 let Expr::Fold(operator, term) = terms else { unreachable!("verified: totals of terms") };
                 let (name, terms) = (self.arrays[totals].clone(), self.term(term));
+                let lent = if self.slices.contains(totals) { quote!(#name) } else { quote!(&mut #name) };
                 let positions = between.as_ref().map(|positions| &self.arrays[positions]);
                 match (operator, positions) {
                     (ReduceOperator::Add, Some(positions)) => quote!(#terms.sums_between(#positions, #name);),
-                    (ReduceOperator::Add, None) => quote!(#terms.sums_in_turns(&mut #name);),
+                    (ReduceOperator::Add, None) => quote!(#terms.sums_in_turns(#lent);),
                     (operator, positions) => {
                         let operator = self.monoid(*operator);
                         match positions {
                             Some(positions) => quote!(#terms.reduce_between(#operator, #positions, #name);),
-                            None => quote!(#terms.reduce_in_turns(#operator, &mut #name);),
+                            None => quote!(#terms.reduce_in_turns(#operator, #lent);),
                         }
                     }
                 }
@@ -159,7 +163,13 @@ impl Printer<'_> {
             }
             Statement::Fill(array, value) => {
                 let (name, value) = (&self.arrays[array], self.stored(*array, value));
-                quote!(#name.fill(#value);)
+                // The method is a function of its own where kernels share those of the helpers, and what a function is given lies in memory.
+                if self.sized.contains(array) && !self.copied.contains(array) {
+                    let helpers = &self.options.parallel;
+                    quote!(#helpers::fill(&mut #name, #value);)
+                } else {
+                    quote!(#name.fill(#value);)
+                }
             }
             Statement::View { array, of, begin, length, mutable } => {
                 let is_converted = self.converted.contains(array);
@@ -682,7 +692,8 @@ impl Printer<'_> {
     /// An array that is written, as an argument.
     fn borrowed(&self, array: ArrayId, name: &Ident) -> TokenStream {
         let is_local = self.kernel.array(array).role == ArrayRole::Local;
-        if is_local || self.taken.contains(&array) { quote!(&mut #name) } else { quote!(#name) }
+        let is_owned = is_local && !self.slices.contains(&array);
+        if is_owned || self.taken.contains(&array) { quote!(&mut #name) } else { quote!(#name) }
     }
 
     fn identity(&mut self, operator: ReduceOperator, ty: Type) -> TokenStream {

@@ -85,6 +85,10 @@ struct Printer<'a> {
     taken: BTreeSet<ArrayId>,
     /// Those that a chunk has a copy of.
     copied: BTreeSet<ArrayId>,
+    /// Those that are arrays of Rust's, on the stack or in registers.
+    sized: BTreeSet<ArrayId>,
+    /// Those that are slices of memory of their own.
+    slices: BTreeSet<ArrayId>,
     /// For each view the array that it shows elements of.
     views: Views,
     /// What never holds NaN.
@@ -132,6 +136,8 @@ impl<'a> Printer<'a> {
             numbers: BTreeSet::new(),
             taken: BTreeSet::new(),
             copied: BTreeSet::new(),
+            sized: BTreeSet::new(),
+            slices: BTreeSet::new(),
             views: kernel.views(),
             ordered: Ordered::of(kernel),
             converted: BTreeSet::new(),
