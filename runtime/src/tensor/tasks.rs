@@ -1,5 +1,5 @@
-//! Tasks in parallel. All go through one loop of rayon's, which is compiled once: a chain of its adapters for each kind of task, and for
-//! each closure, made up a third of this crate.
+//! Tasks in parallel. All go through one loop, which is compiled once: a chain of rayon's adapters for each kind of task, and for each
+//! closure, made up a third of this crate.
 
 use crate::parallel;
 use crate::progress::{Unit, Work};
