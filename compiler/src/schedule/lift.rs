@@ -13,7 +13,9 @@
 //! ```
 
 use super::Precomputed;
+use super::cost::SORTED;
 use super::factor::{Nest, factors};
+use super::scatter::masked;
 use super::state::{LoopOrder, Scheduler, Term};
 use super::{Access, Expr, IndexVariable, OutputStructure, Run, Statement, TensorId};
 use crate::diagnostics::Span;
@@ -47,7 +49,36 @@ struct Producer {
     parts: Vec<Precomputed>,
 }
 
-impl Scheduler<'_> {
+/// A place of a sum in the loops of what reads it, and what was decided for it.
+struct Placed<'a> {
+    depth: usize,
+    term: Term,
+    order: LoopOrder,
+    scheduler: Scheduler<'a>,
+}
+
+impl Placed<'_> {
+    /// The steps to form the sum once.
+    fn steps(&self) -> f64 {
+        let kernel = &self.scheduler.kernel;
+        let format = |access: &Access| kernel.tensor(access.tensor).format.clone();
+        kernel.cost(&self.order.loops, &self.term.value, &format).steps
+    }
+
+    /// The steps to make the copies that it reads and nothing else did.
+    fn copied(&self, before: &Scheduler<'_>) -> f64 {
+        let mut steps = 0.0;
+        self.term.value.for_each_access(&mut |access| {
+            if access.tensor.0 >= before.kernel.tensors.len() {
+                let format = &self.scheduler.kernel.tensor(access.tensor).format;
+                steps += SORTED * self.scheduler.kernel.typical_entries(access, format);
+            }
+        });
+        steps
+    }
+}
+
+impl<'a> Scheduler<'a> {
     /// Loops for a term with sums inside, or with parts that are formed before.
     pub(super) fn lifted(
         &mut self,
@@ -101,7 +132,7 @@ impl Scheduler<'_> {
         let is_for_all = self.adds_to_all(term, sum.workspace);
         let (depth, inside, order) = match is_scalar {
             true => self.place_scalar(&mut producer, bound, order, &sum.free),
-            false => self.place(&mut producer, bound, order, &sum.free, is_for_all),
+            false => self.place(&mut producer, term, bound, order, &sum.free, is_for_all),
         };
         let extents = inside.iter().map(|variable| self.kernel.variables[variable.0].extent).collect();
         let workspace = &mut self.kernel.tensors[sum.workspace.0];
@@ -172,23 +203,60 @@ impl Scheduler<'_> {
         (depth, Vec::new(), self.order(producer, &outside, &[]))
     }
 
-    /// How many of the consumer's loops are outside a sum, the index variables of its workspace, and its own loops.
+    /// How many of the consumer's loops are outside a sum, the index variables of its workspace, and its own loops: those that take
+    /// the fewest steps. A row of a product of dense operands is formed at once where all of it is read, but element by element inside
+    /// of a loop over the entries of a mask.
     fn place(
         &mut self,
         producer: &mut Term,
+        consumer: &Term,
         bound: &[IndexVariable],
         order: &LoopOrder,
         free: &[IndexVariable],
         is_for_all: bool,
     ) -> (usize, Vec<IndexVariable>, LoopOrder) {
-        let mut own = self.order_of(producer, bound, &order.loops, is_for_all);
-        let shared = order.loops.iter().zip(&own.loops).take_while(|(a, b)| a == b && free.contains(a)).count();
+        let is_free = |variable: &IndexVariable| free.contains(variable);
+        let deepest = order.loops.iter().rposition(is_free).map_or(0, |last| last + 1);
+        // Nothing is formed inside of a vector.
+        let deepest = deepest.min(order.loops.len() - usize::from(order.vector.is_some()));
+        let mut plain = self.clone();
+        let mut first = producer.clone();
+        let mut own = plain.order_of(&mut first, bound, &order.loops, is_for_all);
+        let shared = order.loops.iter().zip(&own.loops).take_while(|(a, b)| a == b && is_free(a)).count();
         own.loops.drain(..shared);
-        let is_inside = |v: &IndexVariable| !order.loops[..shared].contains(v) && !bound.contains(v);
+        let mut best = Placed { depth: shared, term: first, order: own, scheduler: plain };
+        let reached = |depth: usize| self.reached(consumer, &order.loops[..depth]);
+        let is_row = |depth: usize| {
+            let extents = order.loops[shared..depth].iter().map(|&variable| self.kernel.typical_extent(variable));
+            reached(depth) >= reached(shared) * extents.product::<f64>()
+        };
+        let mut least = reached(shared) * best.steps();
+        for depth in (shared + 1..=deepest).filter(|&depth| !is_row(depth)) {
+            let outside: Vec<IndexVariable> = bound.iter().chain(&order.loops[..depth]).copied().collect();
+            let mut scheduler = self.clone();
+            let mut term = producer.clone();
+            let own = scheduler.order_of(&mut term, &outside, &order.loops, false);
+            let other = Placed { depth, term, order: own, scheduler };
+            let steps = reached(depth) * other.steps() + other.copied(self);
+            if other.scheduler.problems == self.problems && steps < least {
+                (best, least) = (other, steps);
+            }
+        }
+        let Placed { depth, term, order: own, scheduler } = best;
+        *self = scheduler;
+        *producer = term;
+        let is_inside = |v: &IndexVariable| !order.loops[..depth].contains(v) && !bound.contains(v);
         let mut inside: Vec<IndexVariable> = free.iter().copied().filter(is_inside).collect();
         // Neighbours along a vector are neighbours in memory.
         inside.sort_by_key(|variable| Some(*variable) == own.vector);
-        (shared, inside, own)
+        (depth, inside, own)
+    }
+
+    /// How often the innermost of a term's outer loops is reached.
+    fn reached(&self, term: &Term, loops: &[IndexVariable]) -> f64 {
+        let value = term.masks.iter().fold(term.value.clone(), |value, mask| masked(&value, mask));
+        let format = |access: &Access| self.kernel.tensor(access.tensor).format.clone();
+        self.kernel.cost(loops, &value, &format).terms
     }
 
     /// A term's loops, and at its place in them what fills each workspace.

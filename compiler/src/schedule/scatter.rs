@@ -715,7 +715,7 @@ fn list_format(result: &Format) -> Format {
 }
 
 /// The expression where a mask has an entry, for the sake of its cost.
-fn masked(value: &Expr, mask: &Access) -> Expr {
+pub(super) fn masked(value: &Expr, mask: &Access) -> Expr {
     Expr::Binary(BinaryOperator::And, Box::new(mask.stored()), Box::new(value.clone()))
 }
 

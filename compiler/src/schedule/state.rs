@@ -39,6 +39,7 @@ pub(super) struct Scope {
 }
 
 /// The kernel so far, and what was decided.
+#[derive(Clone)]
 pub(super) struct Scheduler<'a> {
     pub(super) notation: &'a notation::Kernel,
     pub(super) kernel: Kernel,
@@ -51,6 +52,7 @@ pub(super) struct Scheduler<'a> {
 }
 
 /// What one loop nest computes.
+#[derive(Clone)]
 pub(super) struct Term {
     /// The element that is assigned.
     pub target: Access,
