@@ -62,6 +62,7 @@ impl What {
             What::Serial(variable) => format!("parallel({}: none)", names(std::slice::from_ref(variable))?.join("")),
             What::Deterministic => "deterministic()".to_owned(),
             What::CutOff(_)
+            | What::Sampled(..)
             | What::AtOnce(_)
             | What::InFibers(_)
             | What::Converted(_)

@@ -57,6 +57,8 @@ pub enum What {
     Materialized(String, Option<String>),
     /// A part of a statement is made first, as a temporary of this name.
     CutOff(String),
+    /// A temporary is computed only where another tensor has entries.
+    Sampled(String, String),
     /// What a loop does where no operand has an entry is done at once.
     AtOnce(String),
     /// Operands are walked by the levels that they store.
@@ -307,6 +309,8 @@ pub enum Why {
     SameWithoutEntries,
     /// How many terms are not stored follows from how many are.
     CountsEntries,
+    /// No other element of a temporary is read.
+    ReadThere,
 
     // Temporaries.
     /// Its value takes few operations.

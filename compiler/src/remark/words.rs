@@ -9,6 +9,7 @@ impl Display for What {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self {
             What::Inlined(name) => write!(f, "{name} is inlined: it is computed where it is read"),
+            What::Sampled(name, mask) => write!(f, "{name} is computed only where {mask} has entries"),
             What::Materialized(name, None) => write!(f, "{name} is made first, stored as a scalar"),
             What::Materialized(name, Some(format)) => write!(f, "{name} is made first, stored as {format}"),
             What::CutOff(name) => write!(f, "{name} is made first"),
@@ -219,6 +220,7 @@ impl Display for Why {
             Why::SameWithoutEntries => {
                 f.write_str("what is done there is the same for each: once, times their number, or to its power")
             }
+            Why::ReadThere => f.write_str("no other element of it is read"),
             Why::CountsEntries => f.write_str("how many terms are stored tells how many are not"),
             Why::FormedAgain => f.write_str("its sum would be formed again for each entry that it is a part of"),
             Why::TooManyCases(count) => {

@@ -17,6 +17,9 @@ pub const EVERY_COORDINATE: Code = Code::warning(105);
 /// A schedule that rules out a plan which is ten times cheaper.
 pub const RULED_OUT: Code = Code::warning(106);
 
+/// A dense temporary that is read only where a sparse tensor has entries.
+pub const READ_IN_PART: Code = Code::warning(108);
+
 pub(crate) const ENTRIES: &[Entry] = &[
     Entry {
         code: LONE_INDEX,
@@ -129,6 +132,28 @@ Correct:
         y(i) = A(i, j) * t(j);
     }
     schedule { plan(as_written); }
+",
+    },
+    Entry {
+        code: READ_IN_PART,
+        title: "a dense temporary that is read at few places",
+        explanation: r"
+A temporary is declared in a dense format, so its sum is formed for all indices. Every statement reads it only where a sparse tensor has
+entries. Without the format, the compiler forms the sum only there.
+
+Wrong:
+
+    fn f(A: csr, Q: dense, K: dense) -> E: csr {
+        let S(i, j): dense = Q(i, k) * K(j, k);
+        E(i, j) = S(i, j) / (1 + abs(S(i, j))) where A(i, j);
+    }
+
+Correct:
+
+    fn f(A: csr, Q: dense, K: dense) -> E: csr {
+        let S(i, j) = Q(i, k) * K(j, k);
+        E(i, j) = S(i, j) / (1 + abs(S(i, j))) where A(i, j);
+    }
 ",
     },
 ];

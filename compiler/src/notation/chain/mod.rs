@@ -1,7 +1,8 @@
 //! From a kernel of several statements to a chain of kernels of one statement each.
 //!
 //! Passes over the notation, each a kernel in and a kernel out: [`versions`] gives each statement a tensor of its own,
-//! [`inline`] leaves out the temporaries that need not be made, and [`split`] cuts what is left; between them [`narrow`] makes
+//! [`inline`] leaves out the temporaries that need not be made, and [`split`] cuts what is left; between them [`sampled`] masks
+//! temporaries of which little is read, [`narrow`] makes
 //! temporaries of parts of what would be too much for one loop nest, and [`regions`] of what reductions have of stored entries:
 //!
 //! ```text
@@ -19,12 +20,14 @@ mod inline;
 mod narrow;
 mod part;
 mod regions;
+mod sampled;
 mod split;
 #[cfg(test)]
 mod tests;
 mod versions;
 
 pub(crate) use narrow::operands;
+pub(super) use sampled::chooser;
 
 use super::{IndexVariable, Kernel, Variable};
 use crate::diagnostics::Diagnostics;
@@ -57,7 +60,12 @@ pub struct Link {
 /// `most` sparse operands, as far as there are such parts.
 pub fn chain(kernel: &Kernel, fuse: bool, most: usize) -> Chain {
     let mut problems = Diagnostics::new();
-    let (kernel, mut decisions) = inline::inline(versions::versions(kernel), fuse, &mut problems);
+    let (mut kernel, mut decisions) = inline::inline(versions::versions(kernel), fuse, &mut problems);
+    if fuse {
+        let (masked, remarks) = sampled::sampled(kernel);
+        kernel = masked;
+        decisions.extend(remarks);
+    }
     let (kernel, parts) = narrow::narrow(kernel, most);
     decisions.extend(parts);
     let (kernel, apart) = regions::regions(kernel);

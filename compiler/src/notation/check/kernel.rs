@@ -5,9 +5,11 @@ use super::indices::{self, Indices};
 use super::problems::Problems;
 use super::uses::{self, Part, Use};
 use super::{call, functions, mistakes, result, schedule, sequence, statement, temporary, tensors};
-use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes, suggest};
+use crate::diagnostics::codes::{notation as codes, warnings as warning_codes};
+use crate::diagnostics::{Diagnostic, Diagnostics, Span, suggest};
 use crate::format::{Format, resolve::Definitions};
-use crate::notation::{Assignment, Kernel, Role, Tensor};
+use crate::notation::chain::chooser;
+use crate::notation::{Access, Assignment, Kernel, Role, Tensor};
 use crate::syntax::{Schedule, Statement, neighbours};
 
 /// A kernel as written, without its declarations.
@@ -46,7 +48,7 @@ pub(super) fn check(
     let mut statements = statements.into_iter().collect::<Option<Vec<_>>>()?;
     let taken: Vec<&str> = tensors.iter().map(|tensor| tensor.name.as_str()).collect();
     let variables = indices::in_order(&mut statements, &indices.variables, &taken);
-    Some(Kernel {
+    let mut kernel = Kernel {
         name: source.name.to_owned(),
         name_span: source.name_span,
         documentation: source.documentation.to_vec(),
@@ -55,8 +57,24 @@ pub(super) fn check(
         variables,
         statements,
         schedule: source.schedule.cloned(),
-        warnings: warnings.into_sorted(),
-    })
+        warnings: Vec::new(),
+    };
+    let are_declared = |place: &usize| kernel.tensor(kernel.statements[*place].target.tensor).declared;
+    for place in (0..kernel.statements.len()).filter(are_declared) {
+        warnings.extend(chooser(&kernel, place).map(|mask| read_in_part(&kernel, place, &mask)));
+    }
+    kernel.warnings = warnings.into_sorted();
+    Some(kernel)
+}
+
+/// Says that a temporary is declared in a format that holds more than is read of it.
+fn read_in_part(kernel: &Kernel, place: usize, mask: &Access) -> Diagnostic {
+    let made = &kernel.statements[place].target;
+    let (name, mask) = (&kernel.tensor(made.tensor).name, kernel.access(mask));
+    let message = format!("`{name}` is computed for all indices, and read only where `{mask}` has entries");
+    Diagnostic::new(warning_codes::READ_IN_PART, made.span, message)
+        .label(format!("declared as `{}`", kernel.tensor(made.tensor).format))
+        .help("leave the format out: then only what is read is computed")
 }
 
 /// The statements in order; the temporaries among `tensors` get their types and formats as they are made.
@@ -80,7 +98,9 @@ fn statements(
         let updates = target.is_some_and(|target| std::mem::replace(&mut made[target], true));
         let assignment = statement::check(statement, tensors, updates, indices, found, warnings);
         if let (Some(target), Some(assignment)) = (target, &assignment) {
-            store(tensors, target, assignment, updates, indices);
+            let is_asked = |later: &Statement| uses::asks_for_entries(later, &tensors[target].name);
+            let is_pattern = body.iter().any(is_asked);
+            store(tensors, target, assignment, updates, is_pattern, indices);
         }
         checked.push(assignment);
     }
@@ -88,14 +108,21 @@ fn statements(
 }
 
 /// Settles what is missing in a temporary and how it is stored, where that is not said: when it is made, and again where an update
-/// leaves a value everywhere.
-fn store(tensors: &mut [Tensor], target: usize, statement: &Assignment, updates: bool, indices: &Indices) {
+/// leaves a value everywhere. Where some statement asks for its pattern (`is_pattern`), it stores the entries of its expression.
+fn store(
+    tensors: &mut [Tensor],
+    target: usize,
+    statement: &Assignment,
+    updates: bool,
+    is_pattern: bool,
+    indices: &Indices,
+) {
     if tensors[target].role != Role::Temporary || tensors[target].declared {
         return;
     }
     if !updates {
         tensors[target].fill = temporary::fill(statement, tensors, &indices.variables);
-        tensors[target].format = temporary::format(statement, tensors);
+        tensors[target].format = temporary::format(statement, tensors, &indices.variables, is_pattern);
     } else if result::fills(statement, tensors, true) {
         tensors[target].format = Format::dense(tensors[target].format.order);
     }
