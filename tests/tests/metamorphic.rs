@@ -58,6 +58,63 @@ fn formats_do_not_change_a_result() {
     }
 }
 
+/// Formats that store nothing but entries, and others that also store places without one.
+const PATTERNS: [&str; 18] = [
+    "csr",
+    "csc",
+    "dcsr",
+    "coo",
+    "alto",
+    "lco",
+    "hicoo(2)",
+    "csb(2)",
+    "ell",
+    "sell(2)",
+    "[dense, hashed]",
+    "bcsr(2)",
+    "bcsf(2)",
+    "dia",
+    "skyline",
+    "scoo",
+    "[dense, run]",
+    "(i, j) -> [j: compressed, i: dense]",
+];
+
+/// The pattern of a tensor is the same in every format: that of a mask, of `stored`, of an operand, of a temporary.
+fn formats_do_not_change_which_entries_a_result_stores() {
+    let masks = [
+        "C(i, j) = B(i, j) * 0 + 1 where A(i, j)",
+        "C(i, j) = B(i, j) where A(i, j)",
+        "C(i, j) = B(i, j) where !A(i, j)",
+        "C(i, j) = B(i, j) / A(i, j) where A(i, j)",
+        "C(i, j) = select(stored(A(i, j)), B(i, j) + 3, 0)",
+        "C(i, j) = sum(k)(B(i, k) * B(k, j)) where A(i, j)",
+        "let T(i, j) = 2 * A(i, j); C(i, j) = B(i, j) where T(i, j)",
+    ];
+    let values = [
+        "C(i, j) = 2 * A(i, j) + 0 * B(i, j)",
+        "C(i, j) = A(i, j) + B(i, j)",
+        "C(i, j) = A(j, i) - B(i, j)",
+        "C(i, j) = A(i, k) * B(k, j)",
+        "C(i, j) = A(i, k) * A(j, k) + 0 * B(i, j)",
+        "let T(i, j) = A(i, j) * B(j, i); C(i, j) = T(i, j) + A(i, j)",
+        "C(i, j) = concat(j, A(i, j), B(i, j))",
+        "C(i + 0, j + 0) = A(i, j); C(i + extent(A, 1), j + extent(A, 2)) += B(i, j)",
+    ];
+    let all = masks.iter().map(|statement| (statement, true)).chain(values.iter().map(|statement| (statement, false)));
+    for (statement, is_mask) in all {
+        let expected = run(statement, "csr", "csr", "coo");
+        // Every element of a dense operand is an entry; as a mask, it chooses what is not zero.
+        let full = ["dense", "tiled(2)"].into_iter().filter(|_| is_mask);
+        for format in PATTERNS.into_iter().chain(full) {
+            for result in ["csr", "coo"] {
+                let found = run(statement, format, "csr", result);
+                assert_eq!(expected.stored, found.stored, "{statement} of {format} into {result}");
+            }
+        }
+    }
+}
+
 fn operands_commute() {
     for format in FORMATS {
         for (one, other) in [
@@ -211,6 +268,7 @@ fn products_are_linear_in_each_operand() {
 
 spc_tests::tests! {
     formats_do_not_change_a_result,
+    formats_do_not_change_which_entries_a_result_stores,
     operands_commute,
     a_result_with_its_modes_in_another_order_is_the_transpose,
     a_window_is_a_product_with_matrices_that_select_it,

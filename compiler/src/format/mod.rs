@@ -401,6 +401,23 @@ impl Format {
         self.levels.iter().all(|level| level.format.kind.is_dense())
     }
 
+    /// Whether every place holds an entry. Dense levels, bands and runs also have places for coordinates without one.
+    pub fn stores_entries_only(&self) -> bool {
+        !self.levels[self.filled_levels()..].iter().any(|level| level.format.kind.fills)
+    }
+
+    /// The first of the levels below the last that stores nothing but what has entries.
+    pub fn filled_levels(&self) -> usize {
+        let is_chosen = |level: &Level| !level.format.kind.fills && level.format.kind.children != Children::One;
+        self.levels.iter().rposition(is_chosen).map_or(0, |last| last + 1)
+    }
+
+    /// Whether some places are padding: they have no entry, and hold the fill value. A place of such a format that holds the fill value
+    /// counts as padding. Dense tensors have an entry at every index.
+    pub fn pads(&self) -> bool {
+        !self.is_dense() && !self.stores_entries_only()
+    }
+
     /// The mode that each level stores, where every level stores a mode as it is.
     pub fn mode_order(&self) -> Option<Vec<usize>> {
         self.levels

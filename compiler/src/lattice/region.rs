@@ -42,6 +42,10 @@ impl Lattice {
     /// which nothing but that they are there is asked, and has a closed form.
     pub fn region_of_entries(&self, kernel: &Kernel, variable: IndexVariable, operand: &Access) -> Option<Statement> {
         let [point] = &self.points[..] else { return None };
+        // Some of what is walked may be padding.
+        if kernel.tensor(operand.tensor).format.pads() {
+            return None;
+        }
         let statement = simplify(&kernel.tensors, at_entry(&point.statement, operand));
         (point.operands.count() == 1 && is_constant(kernel, variable, &statement)).then_some(statement)
     }

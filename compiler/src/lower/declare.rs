@@ -47,6 +47,7 @@ impl<'a> Lowering<'a> {
             orders: BTreeMap::new(),
             workspaces: BTreeMap::new(),
             sparse: BTreeMap::new(),
+            padded: super::presence::padded(concrete),
             with_bitmaps: false,
             hoisted: Vec::new(),
             lattices: Vec::new(),

@@ -75,7 +75,7 @@ impl Lowering<'_> {
         if let Some(share) = &self.concrete.variables[variable.0].share {
             return self.share_loop(share, run, body, scope, out);
         }
-        if run == Run::Vector && scope.touched.is_some() && self.has_choice(body) {
+        if run == Run::Vector && scope.touched.is_some() && (self.has_choice(body) || self.reads_padding(body)) {
             // Whether some lane has a term is told by none of them.
             return self.forall(variable, Run::Serial, body, scope, out);
         }

@@ -78,6 +78,8 @@ struct Lowering<'a> {
     workspaces: BTreeMap<TensorId, Workspace>,
     /// The arrays of each sparse workspace.
     sparse: BTreeMap<TensorId, scatter::Sparse>,
+    /// The operands whose padding a result would store as entries.
+    padded: Vec<Access>,
     /// Whether workspaces that ask for it have dense values.
     with_bitmaps: bool,
     /// Workspaces of a size known only at run time are made once, at the start of the enclosing parallel body or kernel.

@@ -9,10 +9,14 @@
 //! ```
 
 use super::{Lowering, Scope};
-use crate::concrete::{Access, Assign, Expr, Statement, TensorId, changes_nothing, simplify_expr, without};
+use crate::concrete::{
+    Access, Assign, Expr, IndexVariable, Kernel, OutputStructure, Reading, Statement, TensorId, TensorKind,
+    changes_nothing, level_variables, simplify_expr, stored_levels, without,
+};
 use crate::ir;
 use crate::lattice::Operands;
 use crate::level::Parents;
+use crate::notation::UnaryOperator;
 use crate::notation::simplify::{choice, literal};
 
 /// When a value is an entry.
@@ -88,6 +92,32 @@ impl Lowering<'_> {
         }
     }
 
+    /// Whether there is an entry at the place of an access, which loops have found. Values tell, where a format has other places too.
+    pub(super) fn holds_entry(&self, access: &Access, scope: &Scope) -> ir::Expr {
+        let tensor = self.concrete.tensor(access.tensor);
+        if tensor.format.stores_entries_only() || self.workspaces.contains_key(&access.tensor) {
+            return ir::Expr::Bool(true);
+        }
+        let value = self.read(&Access { reads: Reading::Value, ..access.clone() }, scope);
+        match tensor.fill.is_nan() {
+            true => value.clone().equals(value),
+            false => ir::Expr::Unary(UnaryOperator::Not, Box::new(value.equals(ir::Expr::Literal(tensor.fill)))),
+        }
+    }
+
+    /// The operands that an assignment reads where they may hold padding, and a result stores what it has there.
+    fn padded<'a>(&'a self, assign: &'a Assign) -> impl Iterator<Item = &'a Access> {
+        let is_padded = |access: &&Access| self.padded.iter().any(|padded| padded.same_place(access));
+        assign.value.accesses().into_iter().filter(is_padded)
+    }
+
+    /// Whether a statement may come by padding.
+    pub(super) fn reads_padding(&self, statement: &Statement) -> bool {
+        let mut found = false;
+        statement.for_each_assign(&mut |assign| found |= self.padded(assign).next().is_some());
+        found
+    }
+
     /// When the statement assigns something to one of the targets.
     fn presence_of(&self, statement: &Statement, scope: &Scope, is_target: &dyn Fn(TensorId) -> bool) -> Presence {
         let mut presence = Presence::Never;
@@ -104,11 +134,17 @@ impl Lowering<'_> {
     /// says so. As [`Lattice`](crate::lattice::Lattice) does for operands; so there are no rules for operators.
     fn entry_presence(&self, assign: &Assign, scope: &Scope) -> Presence {
         let mut flagged: Vec<&Access> = Vec::new();
-        for access in assign.value.accesses() {
-            if scope.flags.contains_key(&access.tensor) && !flagged.iter().any(|seen| seen.same_place(access)) {
+        let is_found = |access: &&Access| self.resolve(access, scope).0 == access.indices.len();
+        let sums = assign.value.accesses().into_iter().filter(|access| scope.flags.contains_key(&access.tensor));
+        for access in sums.chain(self.padded(assign).filter(is_found)) {
+            if !flagged.iter().any(|seen| seen.same_place(access)) {
                 flagged.push(access);
             }
         }
+        let flag = |access: &Access| match scope.flags.get(&access.tensor) {
+            Some(flag) => ir::Expr::Variable(*flag),
+            None => self.holds_entry(access, scope),
+        };
         let chosen = self.chosen(assign, scope);
         if flagged.len() > MOST_FLAGS {
             return chosen;
@@ -123,7 +159,7 @@ impl Lowering<'_> {
             }
         }
         let all = |set: Operands| {
-            let flags = set.iter().map(|sum| Presence::When(ir::Expr::Variable(scope.flags[&flagged[sum].tensor])));
+            let flags = set.iter().map(|operand| Presence::When(flag(flagged[operand])));
             flags.reduce(Presence::and).unwrap_or(Presence::Always)
         };
         chosen.and(least.into_iter().map(all).fold(Presence::Never, Presence::or))
@@ -168,7 +204,8 @@ impl Lowering<'_> {
             let target = assign.target.tensor;
             appends |= self.is_appended(target) || self.sparse.contains_key(&target);
         });
-        appends && (self.has_choice(producer) || !self.promises_a_term(producer, scope))
+        let is_chosen = self.has_choice(producer) || self.reads_padding(producer);
+        appends && (is_chosen || !self.promises_a_term(producer, scope))
     }
 
     /// Whether the statement does something for certain: dense loops do, and so does what walks the children of an entry
@@ -211,4 +248,36 @@ impl Lowering<'_> {
     fn is_computed(&self, variable: crate::concrete::IndexVariable) -> bool {
         self.concrete.variables[variable.0].value.is_some()
     }
+}
+
+/// The operands in padded formats whose padding would be appended to a result: those with places side by side along an index of the levels
+/// that the result stores, or along one of another sparse operand. Along other indices, each block holds an entry.
+pub(super) fn padded(kernel: &Kernel) -> Vec<Access> {
+    let mut stored: Vec<IndexVariable> = Vec::new();
+    kernel.body.for_each_assign(&mut |assign| {
+        let tensor = kernel.tensor(assign.target.tensor);
+        if tensor.kind == TensorKind::Output(OutputStructure::Appended) {
+            let levels = level_variables(&assign.target, &tensor.format);
+            stored.extend(kernel.loops_of(&levels[..stored_levels(&tensor.format)]));
+        }
+    });
+    let mut padded: Vec<Access> = Vec::new();
+    kernel.body.for_each_assign(&mut |assign| {
+        for access in assign.value.accesses() {
+            let format = &kernel.tensor(access.tensor).format;
+            if access.reads == Reading::Stored || !format.pads() || padded.iter().any(|seen| seen.same_place(access)) {
+                continue;
+            }
+            let filled = kernel.loops_of(&level_variables(access, format)[format.filled_levels()..]);
+            let is_met = |other: &&Access| {
+                let is_sparse = !kernel.tensor(other.tensor).format.is_dense() && !other.same_place(access);
+                is_sparse && kernel.loops_of(&other.indices).iter().any(|index| filled.contains(index))
+            };
+            let is_joined = assign.value.accesses().into_iter().chain(&assign.masks).any(|other| is_met(&other));
+            if !stored.is_empty() && is_joined || filled.iter().any(|variable| stored.contains(variable)) {
+                padded.push(access.clone());
+            }
+        }
+    });
+    padded
 }

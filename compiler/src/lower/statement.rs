@@ -125,8 +125,7 @@ impl Lowering<'_> {
     pub(super) fn expr(&self, expr: &Expr, scope: &Scope) -> ir::Expr {
         match expr {
             Expr::Literal(literal) => ir::Expr::Literal(*literal),
-            // Where a statement is reached that asks, there is.
-            Expr::Access(access) if access.reads == Reading::Stored => ir::Expr::Bool(true),
+            Expr::Access(access) if access.reads == Reading::Stored => self.holds_entry(access, scope),
             Expr::Access(access) => self.read(access, scope),
             Expr::Index(variable, element) => {
                 ir::Expr::Cast(Type::of(*element), Box::new(self.coordinate(scope, *variable)))
@@ -167,7 +166,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn read(&self, access: &Access, scope: &Scope) -> ir::Expr {
+    pub(super) fn read(&self, access: &Access, scope: &Scope) -> ir::Expr {
         if let Some(Workspace::Scalar(variable)) = self.workspaces.get(&access.tensor) {
             return ir::Expr::Variable(*variable);
         }

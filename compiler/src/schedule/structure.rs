@@ -1,10 +1,10 @@
 //! How the index arrays of a sparse output come about.
 
 use super::order::{storage_edges, topological};
-use super::{Access, Expr, Kernel, OutputStructure, simplify_expr, without};
+use super::{Access, Expr, Kernel, OutputStructure, Tensor, simplify_expr, without};
 use super::{level_variables, stored_levels};
 use crate::level::{is_contiguous, is_located};
-use crate::notation::simplify::{has_choice, literal};
+use crate::notation::simplify::{choice, has_choice, literal};
 use crate::remark::Why;
 
 /// What the structure of an output is decided from.
@@ -88,9 +88,15 @@ pub(super) fn decides_entries(
     masks: &[Access],
     operand: &Access,
 ) -> bool {
-    let fill = kernel.tensor(target.tensor).fill;
+    let Tensor { fill, format, .. } = kernel.tensor(target.tensor);
+    let fill = *fill;
     let missing = || simplify_expr(without(&kernel.tensors, value, operand));
-    !has_choice(value, fill)
+    // Places of the operand that are padding are padding of a result that shares them.
+    let is_own = |condition: &Expr| matches!(condition, Expr::Access(place) if place.same_place(operand));
+    let is_shared = |value: &Expr| {
+        format.pads() && choice(value, &|nothing| fill.equals(nothing)).is_some_and(|(condition, _)| is_own(condition))
+    };
+    (!has_choice(value, fill) || is_shared(value))
         && (masks.iter().any(|mask| mask.same_place(operand))
             || literal(&missing()).is_some_and(|value| value.equals(fill)))
 }

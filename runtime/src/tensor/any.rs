@@ -261,13 +261,14 @@ impl AnyTensor {
         Parts { shape, format, levels, values }
     }
 
-    /// The number of stored entries, explicit zeros and all positions of dense levels included. Padding and empty slots are no
-    /// entries, and what a run stores once is an entry at each of its coordinates.
+    /// The number of stored entries, explicit zeros and all elements of a dense tensor included. Padding and empty slots are no
+    /// entries: where blocks, bands or dense levels below others have places without an entry, those hold the fill value.
     pub fn nnz(&self) -> usize {
         if !self.is_plain() {
             return self.walk().count();
         }
-        if self.level_layout().stores_modes() { self.values.len() } else { self.count_entries() }
+        let are_entries = self.level_layout().stores_modes() && !self.format.pads();
+        if are_entries { self.values.len() } else { self.count_entries() }
     }
 
     /// Whether each position of each level is one entry, or padding of a map, or the parent of such.

@@ -24,8 +24,8 @@ impl AnyTensor {
     /// The same tensor in another format; arrays are shared where it is the same format. Entries that are in the new order
     /// already are not sorted.
     ///
-    /// Stored entries stay stored, explicit zeros too. Only fill values that were stored because a level is dense, or a band or a run
-    /// goes over them, are left out where the mode is stored in another way.
+    /// Entries stay stored, explicit zeros too. Fill values of a dense tensor are left out where a mode is stored in another way; those
+    /// that fill up blocks, bands, runs and dense levels below others are no entries.
     ///
     /// # Errors
     /// As [`pack`](super::pack()).
@@ -36,7 +36,7 @@ impl AnyTensor {
         with_values!(&self.values, |values| self.convert_values(values, format, leaves_dense(&self.format, format)))
     }
 
-    /// The same with all entries that are stored, also the zeros of dense levels: a kernel computes at stored entries.
+    /// The same with all entries, also the zeros of a dense tensor: a kernel computes at entries.
     ///
     /// # Errors
     /// As [`pack`](super::pack()).

@@ -4,9 +4,24 @@ use super::index_array::with_indices;
 use super::layout::Layout;
 use super::level_arrays::StoredLevel;
 use super::tasks;
+use super::values::{same_bits, with_values};
 use super::{AnyTensor, Coordinates, Element, Index, Indices, OutOfMemory, WrongElement};
 use crate::memory;
+use spc_compiler::ir::Literal;
 use std::ops::Range;
+
+/// Which positions hold the fill value, in a format where those are padding.
+pub(super) struct Padding<'a>(Option<Box<dyn Fn(usize) -> bool + Sync + 'a>>);
+
+impl Padding<'_> {
+    fn is_possible(&self) -> bool {
+        self.0.is_some()
+    }
+
+    pub(super) fn contains(&self, position: usize) -> bool {
+        self.0.as_ref().is_some_and(|is_fill| is_fill(position))
+    }
+}
 
 /// How many entries are expanded at once.
 const BLOCK: usize = 1 << 12;
@@ -33,7 +48,7 @@ impl AnyTensor {
         let mut index = vec![0; self.order()];
         for begin in (0..self.values.len()).step_by(BLOCK) {
             let range = begin..self.values.len().min(begin + BLOCK);
-            let (columns, is_entry) = expansion.block(range.clone());
+            let (columns, is_entry) = expansion.entries(range.clone());
             let is_entry = |offset: usize| is_entry.as_ref().is_none_or(|is_entry| is_entry[offset]);
             for (offset, position) in range.enumerate().filter(|(offset, _)| is_entry(*offset)) {
                 for (index, column) in index.iter_mut().zip(&columns) {
@@ -51,13 +66,25 @@ impl AnyTensor {
         let expansion = Expansion::of(self);
         let count = |range: Range<usize>| {
             let length = range.len();
-            let (_, is_entry) = expansion.block(range);
+            let (_, is_entry) = expansion.entries(range);
             is_entry.map_or(length, |is_entry| is_entry.iter().filter(|&&is_entry| is_entry).count())
         };
         tasks::map(&tasks::ranges(self.values.len(), BLOCK), &count).into_iter().sum()
     }
 
-    /// The first position of padding of which something holds.
+    /// What tells padding within the shape from entries.
+    pub(super) fn padding(&self) -> Padding<'_> {
+        fn of<'a, T: Element>(values: &'a [T], fill: Literal) -> Padding<'a> {
+            let fill = T::from_literal(fill).unwrap_or(T::ZERO);
+            Padding(Some(Box::new(move |position| same_bits(&values[position], &fill))))
+        }
+        match self.format.pads() {
+            true => with_values!(&self.values, |values| of(values, self.fill)),
+            false => Padding(None),
+        }
+    }
+
+    /// The first position of padding outside of the shape of which something holds.
     pub(super) fn find_padding(&self, found: &(dyn Fn(usize) -> bool + Sync)) -> Option<usize> {
         if !self.is_plain() {
             return self.walk().find_padding(found);
@@ -161,7 +188,7 @@ impl AnyTensor {
         };
         let mut indices = self.shape.iter().map(narrow).map(zeros).collect::<Result<Vec<Indices>, _>>()?;
         let expansion = Expansion::of(self);
-        let is_computed = !expansion.layout.stores_modes();
+        let is_computed = !expansion.layout.stores_modes() || self.format.pads();
         let flags = if is_computed { count } else { 0 };
         let mut is_entry = memory::try_room(flags)?;
         is_entry.resize(flags, true);
@@ -176,7 +203,7 @@ impl AnyTensor {
         let parts: Vec<(Vec<ColumnMut<'_>>, &mut [bool])> = ranges.iter().map(cut).collect();
         tasks::each(parts, &|task, (mut columns, is_entry)| {
             if is_computed {
-                let (index, known) = expansion.block(ranges[task].clone());
+                let (index, known) = expansion.entries(ranges[task].clone());
                 columns.iter_mut().zip(&index).for_each(|(to, column)| to.write(0, column));
                 known.into_iter().for_each(|known| is_entry.copy_from_slice(&known));
             } else {
@@ -224,16 +251,30 @@ fn locate_below(
 /// Finds the indices of ranges of entries, from the last level up.
 pub(super) struct Expansion<'a> {
     tensor: &'a AnyTensor,
+    padding: Padding<'a>,
     layout: Layout,
 }
 
 impl<'a> Expansion<'a> {
     pub(super) fn of(tensor: &'a AnyTensor) -> Self {
-        Self { tensor, layout: tensor.level_layout() }
+        Self { tensor, padding: tensor.padding(), layout: tensor.level_layout() }
     }
 
     /// The index of each position in each mode; and which of them are entries, where there is padding.
-    pub(super) fn block(&self, range: Range<usize>) -> (Vec<Vec<u64>>, Option<Vec<bool>>) {
+    pub(super) fn entries(&self, range: Range<usize>) -> (Vec<Vec<u64>>, Option<Vec<bool>>) {
+        let (columns, mut is_entry) = self.block(range.clone());
+        if self.padding.is_possible() {
+            let is_entry = is_entry.get_or_insert_with(|| vec![true; range.len()]);
+            is_entry
+                .iter_mut()
+                .zip(range)
+                .for_each(|(is_entry, position)| *is_entry &= !self.padding.contains(position));
+        }
+        (columns, is_entry)
+    }
+
+    /// The same, where padding is outside of the shape.
+    fn block(&self, range: Range<usize>) -> (Vec<Vec<u64>>, Option<Vec<bool>>) {
         let count = range.len();
         let mut stored = vec![Vec::new(); self.layout.depth()];
         self.expand(range, |level, column| stored[level].extend_from_slice(column));

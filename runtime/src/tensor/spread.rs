@@ -79,7 +79,7 @@ impl AnyTensor {
             (None, true) => in_tasks(positions, &|range| {
                 let (mut counts, expansion) = (counts(), Expansion::of(self));
                 blocks(range, &mut |block| {
-                    let (columns, is_entry) = expansion.block(block);
+                    let (columns, is_entry) = expansion.entries(block);
                     counts.add(columns, is_entry.as_deref());
                 });
                 counts

@@ -3,6 +3,7 @@
 //! [`iterate`](super::iterate) finds indices from the last level up, which is faster and needs that each position is one entry
 //! or the parent of entries. Padding, empty slots and runs are not so.
 
+use super::iterate::Padding;
 use super::layout::Layout;
 use super::level_arrays::StoredLevel;
 use super::{AnyTensor, Element, Indices, OutOfMemory};
@@ -11,13 +12,14 @@ use crate::memory;
 /// What a walk needs beside the arrays.
 pub(super) struct Walk<'a> {
     layout: Layout,
+    padding: Padding<'a>,
     levels: Vec<StoredLevel<'a>>,
 }
 
 impl AnyTensor {
     pub(super) fn walk(&self) -> Walk<'_> {
         let layout = self.level_layout();
-        Walk { levels: self.stored_levels(&layout), layout }
+        Walk { levels: self.stored_levels(&layout), padding: self.padding(), layout }
     }
 
     /// Each level with what its declaration says of its arrays.
@@ -32,7 +34,7 @@ impl AnyTensor {
             return self.listed_positions(values);
         }
         // Counted before, so that there is room for all.
-        let count = self.walk().count();
+        let count = self.nnz();
         let mut columns = Vec::with_capacity(self.order());
         for _ in 0..self.order() {
             columns.push(memory::try_room(count)?);
@@ -81,7 +83,9 @@ impl Walk<'_> {
     /// Calls `visit(index, position)` for each entry: its index in each mode, and the position of its value.
     pub(super) fn each(&self, visit: &mut dyn FnMut(&[usize], usize)) {
         self.below(0, 0, &mut vec![0; self.layout.depth()], &mut |stored, position| {
-            if let Some(index) = self.layout.index(stored) {
+            if !self.padding.contains(position)
+                && let Some(index) = self.layout.index(stored)
+            {
                 visit(&index, position);
             }
         });

@@ -103,7 +103,12 @@ impl Ready {
 
     fn with(case: &Case, notation: Kernel, program: Program) -> Result<Ready, Stop> {
         let parameters = notation.tensors.iter().filter(|tensor| tensor.role == Role::Input);
-        let pack = |(entries, tensor): (Entries, &notation::Tensor)| {
+        let pack = |(mut entries, tensor): (Entries, &notation::Tensor)| {
+            // Such a format stores no explicit zeros.
+            if tensor.format.pads() {
+                let fill = Number::of_literal(tensor.fill);
+                entries.stored.retain(|_, number| !number.equals(fill));
+            }
             let packed =
                 entries.pack_unsorted(tensor.element, &tensor.format, tensor.fill).map_err(|error| error.to_string());
             let expected = entries.into();
@@ -245,7 +250,8 @@ fn structures(
             // A format may store more than there was, as blocks do.
             let packed = stored.pack(tensor.element, &tensor.format, tensor.fill);
             let packed = packed.map_err(|error| Stop::Data(format!("{}: {error}", tensor.name)))?;
-            known.insert(&tensor.name, Entries::of(&packed));
+            let held = if tensor.format.pads() { stored.clone() } else { Entries::of(&packed) };
+            known.insert(&tensor.name, held);
             made.insert(&tensor.name, (structure.clone(), stored));
         }
     }
@@ -298,6 +304,7 @@ fn stored(
             // Modes that the operand lacks are dense, and may have no coordinate at all.
             let is_there = |index: &Vec<usize>| index.iter().zip(&computed.shape).all(|(index, extent)| index < extent);
             stored.extend(operand.map(place).filter(is_there).map(|index| (index.clone(), value(&index))));
+            stored.extend(computed.stored.clone());
         }
         _ => return computed,
     }

@@ -77,8 +77,8 @@ pub fn evaluate(kernel: &Kernel, inputs: &[Entries], dims: &[(String, usize)]) -
         let target = statement.target.tensor;
         let updates = kernel.statements[..place].iter().any(|earlier| earlier.target.tensor == target);
         let mut result = Evaluation { kernel, tensors: &tensors, extents: &extents, statement }.run(updates);
+        let fill = Number::of_literal(kernel.tensor(target).fill);
         if kernel.tensor(target).role == Role::Temporary && !kernel.tensor(target).is_sparse() {
-            let fill = Number::of_literal(kernel.tensor(target).fill);
             let Entries { shape, stored } = &mut result.entries;
             for_each_index(shape, &mut |index| _ = stored.entry(index.to_vec()).or_insert(fill));
         }
@@ -248,7 +248,7 @@ impl Extents {
         false
     }
 
-    /// Whether two variables index the same mode of a tensor.
+    /// Whether two variables index the same mode of a tensor, or modes that others index as well.
     fn share_a_mode(&self, kernel: &Kernel, a: usize, b: usize) -> bool {
         let mut modes: Vec<(usize, usize, usize)> = Vec::new();
         let mut note = |access: &Access| {
@@ -260,7 +260,19 @@ impl Extents {
             statement.mask.iter().for_each(&mut note);
             statement.value.for_each_access(&mut note);
         }
-        modes.iter().any(|&(tensor, mode, variable)| variable == a && modes.contains(&(tensor, mode, b)))
+        let mut joined = BTreeSet::from([a]);
+        loop {
+            let is_joined = |mode: &(usize, usize)| {
+                modes.iter().any(|&(tensor, own, variable)| (tensor, own) == *mode && joined.contains(&variable))
+            };
+            let more =
+                modes.iter().filter(|&&(tensor, mode, _)| is_joined(&(tensor, mode))).map(|&(.., variable)| variable);
+            let more: BTreeSet<usize> = more.chain(joined.iter().copied()).collect();
+            if more.len() == joined.len() {
+                return joined.contains(&b);
+            }
+            joined = more;
+        }
     }
 
     fn spread_by_name(&mut self, kernel: &Kernel) -> bool {
@@ -527,9 +539,14 @@ impl Evaluation<'_> {
             Expr::Access(access) => {
                 let (held, place) = (&self.tensors[access.tensor.0], self.place(access, indices));
                 if access.reads == Reading::Stored {
-                    let is_there = held.entries.stored.contains_key(&place);
+                    let tensor = self.kernel.tensor(access.tensor);
+                    let fill = Number::of_literal(tensor.fill);
+                    // Where there are places without an entry, those that hold something are the pattern.
+                    let are_entries = tensor.format.stores_entries_only();
+                    let counts = |number: &Number| are_entries || !number.equals(fill);
+                    let is_there = held.entries.stored.get(&place).is_some_and(counts);
                     let truth = Number::of_literal(Literal::Integer(ElementType::Bool, is_there.into()));
-                    return if is_there { Value::given(truth) } else { Value::known(truth) };
+                    return if is_there || !are_entries { Value::given(truth) } else { Value::known(truth) };
                 }
                 let value = match held.entries.stored.get(&place) {
                     Some(&value) => Value::given(value.computed()),

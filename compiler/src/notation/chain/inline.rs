@@ -13,7 +13,7 @@ use super::Renaming;
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
 use crate::ir::Function;
 use crate::notation::simplify::has_choice;
-use crate::notation::{Access, Assignment, Expr, IndexVariable, Kernel, Role, TensorId, Variable, Written};
+use crate::notation::{Access, Assignment, Expr, IndexVariable, Kernel, Reading, Role, TensorId, Variable, Written};
 use crate::remark::{Remark, What, Why, Work};
 use crate::syntax::{Directive, ExprKind};
 
@@ -130,12 +130,18 @@ fn must_be_made(kernel: &Kernel, definition: &Assignment, later: &[Assignment], 
     } else if later.iter().any(|statement| !uses(statement, temporary).is_empty() && kernel.scatters(&statement.target))
     {
         Why::ReadWhereScattered
-    } else if later.iter().any(|statement| statement.mask.iter().any(|mask| mask.tensor == temporary)) {
+    } else if later.iter().any(|statement| asks_for_entries(statement, temporary)) {
         Why::IsMask
     } else {
         return Ok(());
     };
     Err(why)
+}
+
+/// Whether a statement asks where a tensor has entries.
+fn asks_for_entries(statement: &Assignment, tensor: TensorId) -> bool {
+    let asks = |access: &Access| access.tensor == tensor && access.reads == Reading::Stored;
+    statement.mask.iter().any(|mask| mask.tensor == tensor) || statement.value.accesses().into_iter().any(asks)
 }
 
 /// Whether what is read is computed no more often where it is read than in a statement of its own.

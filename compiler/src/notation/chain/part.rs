@@ -48,7 +48,7 @@ pub(super) fn take(kernel: &mut Kernel, of: &Access, place: &mut Expr) -> Assign
     let value = std::mem::replace(place, Expr::Access(target.clone()));
     let made = Assignment { target, operator: None, value, mask: None, span: of.span };
     kernel.tensors[id.0].fill = temporary_fill(&made, &kernel.tensors, &kernel.variables);
-    kernel.tensors[id.0].format = temporary_format(&made, &kernel.tensors);
+    kernel.tensors[id.0].format = temporary_format(&made, &kernel.tensors, &kernel.variables, false);
     made
 }
 

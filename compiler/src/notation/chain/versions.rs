@@ -176,7 +176,7 @@ impl Versions {
         let values = self.temporary(values, &name);
         let target = Access::new(values, indices, statement.target.span);
         let made = Assignment { target: target.clone(), operator: None, ..statement.clone() };
-        let format = temporary_format(&made, &self.result.tensors);
+        let format = temporary_format(&made, &self.result.tensors, &self.result.variables, false);
         // What has no entry has none at the computed indices.
         if !format.is_dense() {
             self.result.tensors[values.0].format = format;
@@ -230,7 +230,7 @@ impl Versions {
     /// which are also those of the access that is returned. `before` is what it held before.
     fn part(&mut self, statement: &mut Assignment, operator: ReduceOperator, before: TensorId) -> Access {
         let of = self.result.tensor(statement.target.tensor).clone();
-        let format = temporary_format(statement, &self.result.tensors);
+        let format = temporary_format(statement, &self.result.tensors, &self.result.variables, false);
         let is_computed = |variable: &IndexVariable| self.result.variables[variable.0].value.is_some();
         // Computed indices have entries where no operand's format says it.
         let format = match statement.target.indices.iter().any(is_computed) && !format.is_dense() {
@@ -248,6 +248,8 @@ impl Versions {
         for (mode, index) in statement.target.indices.iter_mut().enumerate() {
             let Variable { span, name, written, value, .. } = self.result.variables[index.0].clone();
             let name = if value.is_some() { self.name_of_mode(before, mode) } else { name };
+            // It runs over all elements, and what is written in the computed index over a part of them.
+            let written = written.filter(|_| value.is_none());
             self.result.variables.push(Variable { name, written, span, value: None, extent: None, mode: None });
             *index = IndexVariable(self.result.variables.len() - 1);
         }

@@ -89,7 +89,7 @@ impl<'s> Values<'_, 's> {
         }
     }
 
-    /// Whether a tensor has an entry at a place; one that is dense has all.
+    /// Whether a tensor has an entry at a place.
     fn stored(&mut self, place: &'s syntax::Expr) -> Option<Expr> {
         let ExprKind::Access(access) = &place.kind else {
             let kind = self.kind(place).unwrap_or(ElementType::F64);
@@ -101,9 +101,9 @@ impl<'s> Values<'_, 's> {
             return None;
         };
         let access = self.unread(access)?;
-        match self.tensors[access.tensor.0].is_sparse() {
-            true => Some(access.stored()),
-            false => Some(Expr::Literal(crate::ir::constant::truth(true))),
+        match self.tensors[access.tensor.0].format.order {
+            0 => Some(Expr::Literal(crate::ir::constant::truth(true))),
+            _ => Some(access.stored()),
         }
     }
 

@@ -39,9 +39,9 @@ impl<'s> Values<'_, 's> {
             }
             ExprKind::Access(access) => {
                 let access = self.unread(access)?;
-                match self.tensors[access.tensor.0].is_sparse() {
-                    true => Some(access.stored()),
-                    false => Some(Expr::Literal(constant::truth(true))),
+                match self.tensors[access.tensor.0].format.order {
+                    0 => Some(Expr::Literal(constant::truth(true))),
+                    _ => Some(access.stored()),
                 }
             }
             _ => {
@@ -166,5 +166,10 @@ fn conjuncts(condition: Expr, parts: &mut Vec<Expr>) {
 }
 
 fn all(parts: Vec<Expr>) -> Option<Expr> {
-    parts.into_iter().reduce(|left, right| Expr::Binary(BinaryOperator::And, Box::new(left), Box::new(right)))
+    parts.into_iter().reduce(both)
+}
+
+/// Whether both conditions hold.
+pub(super) fn both(left: Expr, right: Expr) -> Expr {
+    Expr::Binary(BinaryOperator::And, Box::new(left), Box::new(right))
 }

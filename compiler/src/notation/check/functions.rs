@@ -4,6 +4,9 @@ use super::extents::EXTENT;
 use crate::ir::{ElementType, Function};
 use crate::syntax;
 
+/// The name of the function that asks whether there is an entry.
+pub(super) const STORED: &str = "stored";
+
 /// What a function is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
@@ -45,7 +48,7 @@ pub(super) fn find(name: &str) -> Option<Entry> {
     match name {
         "select" => entry("select", Form::Select, 3),
         "sign" => entry("sign", Form::Sign, 1),
-        "stored" => entry("stored", Form::Stored, 1),
+        STORED => entry(STORED, Form::Stored, 1),
         EXTENT => entry(EXTENT, Form::Extent, 1),
         _ => None,
     }

@@ -55,7 +55,15 @@ pub(super) fn check(
     let target = values.unread(&statement.target);
     let value = values.terms(&statement.value, element);
     let mask = statement.mask.as_ref().map(|mask| values.unread(mask));
-    let chooses = statement.condition.as_ref().map(|condition| (values.chooses(condition), condition.span));
+    let mut chooses = statement.condition.as_ref().map(|condition| (values.chooses(condition), condition.span));
+    // Values tell the entries of what stores other places as well.
+    if let Some(Some(mask)) = &mask
+        && !tensors[mask.tensor.0].format.stores_entries_only()
+    {
+        let (others, span) = chooses.unwrap_or((Some(Expr::Literal(constant::truth(true))), mask.span));
+        let all = others.map(|others| simplify::simplify(condition::both(mask.stored(), others)));
+        chooses = Some((all, span));
+    }
     let reduced = std::mem::take(&mut values.reduced);
     let mut checked = Assignment {
         target: target?,
@@ -66,7 +74,10 @@ pub(super) fn check(
     };
 
     reduction::check_scope(&reduced, &checked, indices, found);
-    check_mask(&checked, statement, indices, found);
+    if !check_mask(&checked, statement, indices, found) {
+        return None;
+    }
+    checked.mask = checked.mask.filter(|mask| tensors[mask.tensor.0].is_sparse());
     check_target(&checked, statement, tensors, updates, indices, found);
     compute_inner_indices(&mut checked.target, tensors, indices);
     check_sum(&checked, statement, element, indices, found);
@@ -171,14 +182,17 @@ fn names_index(access: &Access, name: &str) -> bool {
     uses::index_exprs(access).any(|expr| matches!(&expr.kind, ExprKind::Name(index) if index.name == name))
 }
 
-fn check_mask(statement: &Assignment, source: &Statement, indices: &Indices, found: &mut Diagnostics) {
-    let (Some(mask), Some(written)) = (&statement.mask, &source.mask) else { return };
+/// Whether the mask has no other indices than the statement.
+fn check_mask(statement: &Assignment, source: &Statement, indices: &Indices, found: &mut Diagnostics) -> bool {
+    let (Some(mask), Some(written)) = (&statement.mask, &source.mask) else { return true };
+    let mut is_sound = true;
     let free = statement.value.free_variables(&|variable| indices.running(&[variable]));
     let target = indices.running(&statement.target.indices);
     for variable in &indices.running(&mask.indices) {
         if !target.contains(variable) && !free.contains(variable) {
             let name = &indices.variables[variable.0].name;
             let message = format!("the mask's index `{name}` is no index of the statement");
+            is_sound = false;
             found.push(
                 Diagnostic::new(codes::MASK_INDEX, written.span, message)
                     .label(format!("`{name}` occurs only here"))
@@ -186,6 +200,7 @@ fn check_mask(statement: &Assignment, source: &Statement, indices: &Indices, fou
             );
         }
     }
+    is_sound
 }
 
 /// Whether each element of the result is assigned once, and in an order in which a sparse one can be stored; whether those that

@@ -25,13 +25,18 @@ pub(in crate::notation) fn fill(statement: &Assignment, tensors: &[Tensor], vari
     if leaves_out { start } else { known().unwrap_or(start) }
 }
 
-/// The format of what a statement makes.
-pub(in crate::notation) fn format(statement: &Assignment, tensors: &[Tensor]) -> Format {
+/// The format of what a statement makes. Where `is_pattern`, it has to tell the entries of the value from other places.
+pub(in crate::notation) fn format(
+    statement: &Assignment,
+    tensors: &[Tensor],
+    variables: &[Variable],
+    is_pattern: bool,
+) -> Format {
     let order = statement.target.indices.len();
     let sparse = |access: &Access| tensors[access.tensor.0].is_sparse();
     let masked = statement.mask.as_ref().is_some_and(sparse);
     // What is summed over each index of one mode has few values beside what it is summed from.
-    let is_vector_of_sums = order <= 1 && matches!(statement.value, Expr::Reduce(..));
+    let is_vector_of_sums = order <= 1 && matches!(statement.value, Expr::Reduce(..)) && !is_pattern;
     let missing = |access: &Access| tensors[access.tensor.0].missing();
     let fill = tensors[statement.target.tensor.0].fill;
     let is_fill = || simplify::known(&statement.value, &missing).is_some_and(|known| known.equals(fill));
@@ -42,7 +47,7 @@ pub(in crate::notation) fn format(statement: &Assignment, tensors: &[Tensor]) ->
         .filter(|access| sparse(access))
         .map(|access| Stored { access, format: &tensors[access.tensor.0].format })
         .collect();
-    let driver = operands.iter().max_by_key(|operand| operand.over(&statement.target).count());
+    let driver = operands.iter().rev().max_by_key(|operand| operand.over(&statement.target).count());
     let mut modes: Vec<usize> = (0..order).collect();
     if let Some(driver) = driver {
         let least = |variable| operands.iter().map(|operand| operand.depth(variable)).min();
@@ -50,13 +55,39 @@ pub(in crate::notation) fn format(statement: &Assignment, tensors: &[Tensor]) ->
             let variable = statement.target.indices[mode];
             (least(variable), driver.depth(variable))
         });
-        if let Some(levels) = driver.levels_of(&statement.target, &modes).filter(|_| operands.len() == 1) {
+        let shared = driver.levels_of(&statement.target, &modes).filter(|_| operands.len() == 1);
+        if let Some(levels) = shared.filter(|levels| !is_pattern || levels.iter().any(|level| !level.kind.fills)) {
             return Format::permuted(&modes, &levels);
         }
     }
-    let is_walked = |mode: usize| operands.iter().any(|operand| operand.walks(statement.target.indices[mode]));
-    let level = |&mode: &usize| if is_walked(mode) { LevelFormat::COMPRESSED } else { LevelFormat::DENSE };
-    let levels: Vec<LevelFormat> = modes.iter().map(level).collect();
+    // What an index of the target is computed from.
+    let running = |mode: usize| {
+        let index = statement.target.indices[mode];
+        let made_of = variables[index.0].value.as_ref().map(|value| value.variables());
+        made_of.unwrap_or_else(|| vec![index])
+    };
+    let is_walked =
+        |mode: usize| running(mode).iter().any(|&index| operands.iter().any(|operand| operand.walks(index)));
+    // Modes of different sparse operands meet only where these do.
+    let is_met = |place: usize| {
+        let has = |operand: &Stored<'_>, mode: usize| {
+            running(mode).iter().any(|index| operand.access.indices.contains(index))
+        };
+        let with = |mode: usize| operands.iter().filter(move |operand| has(operand, mode));
+        let here = modes[place];
+        with(here).next().is_some()
+            && modes[..place]
+                .iter()
+                .any(|&above| with(above).next().is_some() && !with(here).any(|operand| has(operand, above)))
+    };
+    let level = |place: usize| match is_walked(modes[place]) || is_met(place) {
+        true => LevelFormat::COMPRESSED,
+        false => LevelFormat::DENSE,
+    };
+    let mut levels: Vec<LevelFormat> = (0..order).map(level).collect();
+    if let Some(last) = levels.last_mut().filter(|_| is_pattern) {
+        *last = LevelFormat::COMPRESSED;
+    }
     Format::permuted(&modes, &levels)
 }
 

@@ -1,6 +1,7 @@
 //! Where a statement mentions what.
 
 use super::extents::EXTENT;
+use super::functions::STORED;
 use crate::diagnostics::Span;
 use crate::syntax::{Access, Expr, ExprKind, Ident, Index, Statement};
 use std::collections::BTreeSet;
@@ -60,6 +61,21 @@ fn of_expr<'a>(expr: &'a Expr, uses: &mut Vec<Use<'a>>) {
         ExprKind::Call(name, _) if name.name == EXTENT => {}
         _ => expr.children().into_iter().for_each(|child| of_expr(child, uses)),
     }
+}
+
+/// Whether a statement asks where a tensor has entries: by a mask, or by `stored`.
+pub(super) fn asks_for_entries(statement: &Statement, tensor: &str) -> bool {
+    fn asks(expr: &Expr, tensor: &str) -> bool {
+        let is_it = |expr: &Expr| matches!(&expr.kind, ExprKind::Access(access) if access.name.name == tensor);
+        match &expr.kind {
+            ExprKind::Call(name, arguments) if name.name == STORED => arguments.iter().any(is_it),
+            _ => expr.children().into_iter().any(|child| asks(child, tensor)),
+        }
+    }
+    let mut chosen = Vec::new();
+    statement.condition.iter().for_each(|condition| of_expr(condition, &mut chosen));
+    statement.mask.iter().for_each(|mask| of_access(mask, Part::Mask, &mut chosen));
+    chosen.iter().any(|used| used.name.name == tensor) || asks(&statement.value, tensor)
 }
 
 /// The expressions in an access's parentheses.
