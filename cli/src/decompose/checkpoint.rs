@@ -35,8 +35,15 @@ pub(super) struct Resumed {
     pub(super) model: PathBuf,
     /// The iterations that were done.
     pub(super) rows: Vec<Row>,
+    /// The file of what the method remembered besides, if it did.
+    pub(super) state: Option<PathBuf>,
     /// The tolerance that ended the run, if it did.
     pub(super) tolerance: Option<f64>,
+}
+
+/// Where what a method remembers is kept, beside its model.
+pub(super) fn beside(model: &Path) -> PathBuf {
+    model.with_extension("state.npz")
 }
 
 impl Resumed {
@@ -93,8 +100,9 @@ impl Checkpoint {
         let file = file.ok_or_else(|| damaged("it names no model beside it"))?;
         let model = self.folder.join(file);
         self.last = Some((rows.last().map_or(0, |row| row.number), file.to_owned()));
+        let remembered = Some(beside(&model)).filter(|_| state["state"] == json!(true));
         let tolerance = state["tolerance"].as_str().and_then(|text| text.parse().ok());
-        Ok(Resumed { model, rows, tolerance })
+        Ok(Resumed { model, state: remembered, rows, tolerance })
     }
 
     /// Refuses the checkpoint of another run, and says what differs.
@@ -127,7 +135,7 @@ impl Checkpoint {
         self.last.as_ref().map(|(number, _)| *number)
     }
 
-    /// Writes one, where `write` writes the model; with the tolerance, if that has ended the run.
+    /// Writes one, where `write` writes the model, and [beside](beside) it what the method remembers; with the tolerance, if that has ended the run.
     pub(super) fn write(
         &mut self,
         rows: &[Row],
@@ -139,11 +147,14 @@ impl Checkpoint {
         let names = std::iter::once(format!("model-{number}.npz"));
         let mut names = names.chain((2..).map(|copy| format!("model-{number}-{copy}.npz")));
         let name = names.find(|name| !self.folder.join(name).exists()).unwrap_or_default();
-        write(&self.folder.join(&name))?;
+        let model = self.folder.join(&name);
+        // Of a run that was broken off while it wrote.
+        _ = fs::remove_file(beside(&model));
+        write(&model)?;
         let run: Map<String, Value> =
             self.identity.iter().map(|(what, value)| ((*what).to_owned(), json!(value))).collect();
         let state = json!({
-            "version": VERSION, "run": run, "iteration": number, "model": name,
+            "version": VERSION, "run": run, "iteration": number, "model": name, "state": beside(&model).exists(),
             "tolerance": tolerance.map(|tolerance| tolerance.to_string()),
             "iterations": rows.iter().map(Row::kept).collect::<Vec<_>>(),
         });
@@ -157,10 +168,11 @@ impl Checkpoint {
     /// Removes the models of checkpoints before; what can't be removed takes room, and does no harm.
     fn tidy(&self, kept: &str) {
         let Ok(files) = fs::read_dir(&self.folder) else { return };
+        let state = beside(Path::new(kept));
         for file in files.flatten() {
             let name = file.file_name();
             let Some(name) = name.to_str() else { continue };
-            if name.starts_with("model-") && name.ends_with(".npz") && name != kept {
+            if name.starts_with("model-") && name.ends_with(".npz") && name != kept && Path::new(name) != state {
                 _ = fs::remove_file(file.path());
             }
         }

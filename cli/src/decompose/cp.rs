@@ -1,27 +1,28 @@
 //! `spc cp`: a sum of rank-1 tensors.
 
 use super::arguments::{CheckpointArguments, EngineArguments, OutputArguments, TensorArguments, tolerance};
-use super::checkpoint::{Checkpoint, Identity, Resumed};
+use super::checkpoint::{Checkpoint, Identity, Resumed, beside};
 use super::engine::{Kernels, refuse};
 use super::interrupt::Interrupt;
 use super::labels::Labels;
 use super::method::MethodArguments;
-use super::model::{Kept, is_archive};
+use super::model::{Kept, is_archive, keep};
 use super::report::{self, Outcome};
 use super::start::Init;
 use super::tensor::{Given, Held};
 use super::watch::{Shared, Watch};
 use super::{done_before, ended, is_over};
 use crate::arguments::bytes;
-use crate::failure::Failure;
+use crate::failure::{Failure, note};
 use crate::ranks::{RanksArguments, not_with_ranks};
 use crate::{output, settings};
 use clap::Args;
 use serde_json::json;
-use spc::decompose::{CpMethod, CpOptions, Engine, Fitted, KTensor, Start, cp, cp_of, cp_on};
+use spc::decompose::{CpMethod, CpOptions, Engine, Fitted, KTensor, MethodState, Start, cp, cp_of, cp_on};
 use spc::distribute::Communicator;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
+use std::path::Path;
 
 /// Decompose a tensor into a sum of rank-1 tensors (CP)
 ///
@@ -251,8 +252,14 @@ impl Cp {
             engine: job.engine.clone(),
             memory: self.memory,
             done: before,
+            state: resumed.as_ref().and_then(|resumed| resumed.state.as_deref()).map(read_state).transpose()?,
             ..CpOptions::new(rank)
         };
+        if resumed.is_some() && options.state.is_none() && matches!(job.method, CpMethod::Gcp(_) | CpMethod::Apr(_)) {
+            note(
+                "the checkpoint has no state of the method, only its model: the run goes on from that, and differs from one without a break",
+            );
+        }
         let rows = resumed.map_or_else(Vec::new, |resumed| resumed.rows);
         self.watched(job, &options, title, checkpoint, rows)
     }
@@ -301,7 +308,7 @@ impl Cp {
             }
         }
         let fitted = cp(given.whole()?, method, options, &mut |step| {
-            watch.step(step.iteration, &mut |path| step.model.model().keep(path))
+            watch.step(step.iteration, &mut |path| keep(&step.model.model(), step.model.state().as_ref(), path))
         });
         fitted.map_err(refuse)
     }
@@ -339,4 +346,8 @@ impl Cp {
         ]);
         Ok(identity)
     }
+}
+
+fn read_state(path: &Path) -> Result<MethodState, Failure> {
+    MethodState::read(path).map_err(refuse)
 }

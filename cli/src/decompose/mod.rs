@@ -87,13 +87,16 @@ impl OutputArguments {
 
 /// Ends what a watch began: the model with how it came about.
 fn ended<M: Kept>(fitted: Fitted<M>, watch: Watch<'_>, tolerance: f64) -> (M, Outcome) {
-    let Fitted { model, stopped, compile_time, prepare_time, notes: said, .. } = fitted;
+    let Fitted { model, stopped, compile_time, prepare_time, notes: said, warnings, state, .. } = fitted;
     let by_tolerance = (stopped == Stopped::Tolerance).then_some(tolerance);
-    let Watched { rows, mut notes, ended } = watch.finish(by_tolerance, &mut |path| model.keep(path));
+    let Watched { rows, mut notes, ended } =
+        watch.finish(by_tolerance, &mut |path| model::keep(&model, state.as_ref(), path));
     let stopped = ended.unwrap_or(stopped.name());
     if settings::is_verbose() {
         said.iter().for_each(note);
     }
+    warnings.iter().for_each(note);
+    notes.extend(warnings);
     notes.extend(said);
     (model, Outcome { rows, stopped, compile_time, prepare_time, notes })
 }

@@ -1,8 +1,9 @@
 //! Models as files.
 
+use super::checkpoint::beside;
 use super::engine::refuse;
 use crate::failure::Failure;
-use spc::decompose::{KTensor, TuckerTensor};
+use spc::decompose::{KTensor, MethodState, TuckerTensor};
 use spc::io::FileType;
 use std::path::{Path, PathBuf};
 
@@ -32,6 +33,12 @@ impl Kept for TuckerTensor {
     fn of_file(path: &Path) -> Result<Self, Failure> {
         Self::read(path).map_err(refuse)
     }
+}
+
+/// Writes the model of a checkpoint, and beside it what the method remembers.
+pub(super) fn keep<M: Kept>(model: &M, state: Option<&MethodState>, path: &Path) -> Result<(), Failure> {
+    model.keep(path)?;
+    state.map_or(Ok(()), |state| state.write(beside(path)).map_err(refuse))
 }
 
 /// Refuses a place where no model can be written, before anything is computed.

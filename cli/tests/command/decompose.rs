@@ -182,6 +182,56 @@ fn a_run_that_goes_on_from_a_checkpoint_is_as_one_without_a_break() {
     assert!(!place.path("none").exists());
 }
 
+/// What L-BFGS, Adam and multiplicative updates remember is in their checkpoints.
+#[test]
+fn checkpoints_keep_the_state_of_a_method() {
+    let place = place();
+    let gcp = ["--method", "gcp", "--loss", "poisson"];
+    let adam = ["--optimizer", "adam", "--steps", "20", "--rate", "0.05", "--samples", "15,10"];
+    for (name, own) in [("lbfgs", gcp.to_vec()), ("adam", [&gcp[..], &adam].concat()), ("apr", vec!["--method", "apr"])]
+    {
+        let run = |more: &[&str]| {
+            let common = ["--rank", "3", "--seed", "2", "--tolerance", "0", "--json"];
+            place.json(&cp("s.tns", &[&common[..], &own, more].concat()))
+        };
+        let whole = run(&["--iterations", "9"]);
+        run(&["--iterations", "4", "--checkpoint", name, "--every", "3"]);
+        assert_eq!(place.names(name), ["model-4.npz", "model-4.state.npz", "state.json"]);
+        let rest = run(&["--iterations", "9", "--checkpoint", name, "--resume"]);
+        assert_near(&rest["lambda"], &whole["lambda"], 1e-12);
+        let measure = if name == "apr" { "log_likelihood" } else { "loss" };
+        let last = |run: &Value| run["iterations"][8][measure].as_f64().unwrap();
+        assert!((last(&rest) - last(&whole)).abs() <= 1e-12 * last(&whole).abs());
+        assert_eq!(place.names(name), ["model-9.npz", "model-9.state.npz", "state.json"]);
+        // A checkpoint of before has no state.
+        let state = place.read(&format!("{name}/state.json")).replace("\"state\": true", "\"state\": false");
+        std::fs::write(place.path(&format!("{name}/state.json")), state).unwrap();
+        let common = ["--rank", "3", "--seed", "2", "--tolerance", "0", "--iterations", "10", "--checkpoint", name];
+        let output = place.command(&cp("s.tns", &[&common[..], &own, &["--resume"]].concat())).output().unwrap();
+        assert!(output.status.success());
+        assert_has(&String::from_utf8_lossy(&output.stderr), &["has no state of the method"]);
+    }
+}
+
+#[test]
+fn what_may_not_be_wanted_is_noted_and_what_a_loss_does_not_take_is_refused() {
+    let mut noise = "# shape: 30 30 30\n".to_owned();
+    for place in 0..200 {
+        let at = |by: usize| (place * by + place * place / 7) % 30 + 1;
+        _ = writeln!(noise, "{} {} {} {}", at(7), at(11), at(13), if place % 2 == 0 { 1 } else { -1 });
+    }
+    let place = place().with("noise.tns", &noise).with("negative.tns", "1 1 1 2\n2 2 2 -1\n2 1 2 3\n");
+    let arguments = cp("noise.tns", &["--rank", "1", "--tolerance", "0.5"]);
+    let output = place.command(&arguments).output().unwrap();
+    assert!(output.status.success());
+    let notes = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_has(&notes, &["explains almost nothing", "Try a smaller tolerance"]);
+    for (loss, takes) in [("poisson", "values from 0 up"), ("bernoulli", "values from 0 to 1")] {
+        let message = place.refuses(&cp("negative.tns", &["--rank", "2", "--method", "gcp", "--loss", loss]));
+        assert_has(&message, &["the entry at (", takes]);
+    }
+}
+
 impl Place {
     fn names(&self, folder: &str) -> Vec<String> {
         let files = std::fs::read_dir(self.path(folder)).unwrap();

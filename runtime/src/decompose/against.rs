@@ -1,16 +1,18 @@
 //! Models and tensors: what they are to each other, and models written out.
 
-use super::{DecomposeError, Factor, entries::checked, show};
+use super::entries::{checked, largest_of, scale_of};
+use super::{DecomposeError, Factor, show};
 use crate::memory;
 use crate::tensor::{AnyTensor, LevelArrays, Values};
 use spc_compiler::format::Format;
 
-/// A tensor against a model.
+/// A tensor against a model, both times a power of two, so that no square leaves the range of `f64`.
 pub(super) struct Against {
+    scale: f64,
     /// ‖X‖².
     square: f64,
     /// ⟨X, M⟩.
-    pub(super) inner: f64,
+    inner: f64,
 }
 
 impl Against {
@@ -22,25 +24,36 @@ impl Against {
     ) -> Result<Self, DecomposeError> {
         checked(x, 1, usize::MAX)?;
         same_shape(shape, x.shape())?;
-        let mut found = Self { square: 0.0, inner: 0.0 };
+        let scale = scale_of(largest_of(x));
+        let mut found = Self { scale, square: 0.0, inner: 0.0 };
         x.for_each_position(|index, position| {
-            let value = x.values().get_f64(position);
+            let value = x.values().get_f64(position) * scale;
             if value != 0.0 {
                 found.square += value * value;
-                found.inner += value * model(index);
+                found.inner += value * (model(index) * scale);
             }
         });
         Ok(found)
     }
 
+    /// ⟨X, M⟩.
+    pub(super) fn inner(&self) -> f64 {
+        self.inner / self.scale / self.scale
+    }
+
     /// ‖X - M‖, with the norm of the model.
     pub(super) fn residual(&self, norm: f64) -> f64 {
+        self.scaled(norm) / self.scale
+    }
+
+    fn scaled(&self, norm: f64) -> f64 {
+        let norm = norm * self.scale;
         (self.square + norm * norm - 2.0 * self.inner).max(0.0).sqrt()
     }
 
     /// 1 - ‖X - M‖ / ‖X‖.
     pub(super) fn fit(&self, norm: f64) -> f64 {
-        match (self.square, self.residual(norm)) {
+        match (self.square, self.scaled(norm)) {
             (0.0, 0.0) => 1.0,
             (square, residual) => 1.0 - residual / square.sqrt(),
         }

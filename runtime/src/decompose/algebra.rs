@@ -32,10 +32,10 @@ pub(super) fn symmetric_eigen(matrix: &[f64], n: usize) -> Result<Eigen, Decompo
 }
 
 /// The inverse of a symmetric matrix that is positive semi-definite: by Cholesky where that is well conditioned, else the pseudo-inverse by
-/// eigenvalues. One that is zero, or not finite, has the inverse zero.
+/// eigenvalues. One that is zero has the inverse zero.
 pub(super) fn inverse(matrix: &[f64], n: usize) -> Result<Vec<f64>, DecomposeError> {
     if matrix.iter().any(|value| !value.is_finite()) {
-        return Ok(vec![0.0; n * n]);
+        return Err(DecomposeError::Algebra("a matrix of least squares is not finite"));
     }
     // The inverse of a symmetric matrix is symmetric: rows are columns.
     if let Some(factor) = DMatrix::from_row_slice(n, n, matrix).cholesky()

@@ -2,7 +2,7 @@
 
 use super::against::{dense, room, same_shape};
 use super::engine::indices;
-use super::entries::{checked, entries};
+use super::entries::{Scaled, checked, scaled};
 use super::{DecomposeError, Engine, Factor, KTensor, algebra};
 use crate::execute::Kernel;
 use crate::tensor::{AnyTensor, Duplicates, pack};
@@ -47,6 +47,8 @@ pub fn core_consistency(x: &AnyTensor, model: &KTensor, engine: &Engine) -> Resu
 /// X ×₁ A₁⁺ ×₂ A₂⁺ …, with the weights in A₁.
 fn nearest_core(x: &AnyTensor, model: &KTensor, engine: &Engine) -> Result<Vec<f64>, DecomposeError> {
     let (order, rank) = (x.order(), model.rank());
+    // The core is the same for the tensor and the model times a number.
+    let Scaled { entries, scale, .. } = scaled(x)?;
     let mut core = dense(vec![rank; order], room(&vec![rank; order])?)?;
     let mut inverses = Vec::with_capacity(order);
     for (mode, factor) in model.factors().iter().enumerate() {
@@ -54,7 +56,7 @@ fn nearest_core(x: &AnyTensor, model: &KTensor, engine: &Engine) -> Result<Vec<f
         let mut values = factor.values().to_vec();
         if mode == 0 {
             let columns = model.weights().iter().cycle();
-            values.iter_mut().zip(columns).for_each(|(value, weight)| *value *= weight);
+            values.iter_mut().zip(columns).for_each(|(value, weight)| *value *= weight * scale);
         }
         let inverse = algebra::pseudo_inverse_transposed(&values, rows, rank)?;
         inverses.push(Factor::from_vec([rows, rank], inverse)?);
@@ -63,7 +65,7 @@ fn nearest_core(x: &AnyTensor, model: &KTensor, engine: &Engine) -> Result<Vec<f
     let mut modes: Vec<usize> = (0..order).collect();
     modes.sort_by_key(|&mode| x.shape()[mode]);
     let format = Format::permuted(&modes, &vec![LevelFormat::COMPRESSED; order]);
-    let tree = pack(entries(x)?, &format, Duplicates::Sum)?;
+    let tree = pack(entries, &format, Duplicates::Sum)?;
     let kernel = kernel(&modes, &format, engine)?;
     let mut inputs: Vec<(String, &AnyTensor)> = vec![("X".to_owned(), &tree)];
     inputs.extend(inverses.iter().enumerate().map(|(mode, inverse)| (format!("P{}", mode + 1), inverse.as_any())));

@@ -1,7 +1,7 @@
 //! A tensor of which each rank has some entries.
 
 use super::DecomposeError;
-use super::entries::{Scaled, checked, entries, scaled_by};
+use super::entries::{Scaled, checked, entries, largest, scaled_by};
 use crate::distribute::{Communicator, PartError, SharedFile, cut, reduced, summed};
 use crate::tensor::{AnyTensor, Coordinates, ElementType};
 
@@ -101,14 +101,22 @@ impl DistributedTensor {
         self.stored
     }
 
+    /// The largest absolute value of all ranks.
+    pub(super) fn largest(&self, ranks: &dyn Communicator) -> Result<f64, DecomposeError> {
+        of_all(largest(self.entries.values.iter().copied()), ranks)
+    }
+
     /// Its entries scaled, as those of all ranks ask for it.
     pub(super) fn scaled(&self, ranks: &dyn Communicator) -> Result<Scaled, DecomposeError> {
-        let scaled = scaled_by(self.entries.clone(), |largest| {
-            Ok(reduced(ranks, &[largest], f64::max)?.first().copied().unwrap_or(largest))
-        })?;
+        let scaled = scaled_by(self.entries.clone(), |largest| of_all(largest, ranks))?;
         let norm = total(scaled.norm * scaled.norm, ranks)?.sqrt();
         Ok(Scaled { norm, ..scaled })
     }
+}
+
+/// The largest of a number of each rank.
+fn of_all(own: f64, ranks: &dyn Communicator) -> Result<f64, DecomposeError> {
+    Ok(reduced(ranks, &[own], f64::max)?.first().copied().unwrap_or(own))
 }
 
 /// The sum of a number of each rank.

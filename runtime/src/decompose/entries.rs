@@ -36,8 +36,19 @@ pub(super) fn not_negative(x: &AnyTensor, method: &'static str) -> Result<(), De
     }
 }
 
+/// Refuses a tensor with a value outside of what a loss is defined for.
+///
+/// # Errors
+/// The place of the first such value.
+pub(super) fn within(x: &AnyTensor, (least, most): (f64, f64), loss: &'static str) -> Result<(), DecomposeError> {
+    match first_value(x, |value| value < least || value > most) {
+        Some((index, value)) => Err(DecomposeError::Domain { index, value, loss, least, most }),
+        None => Ok(()),
+    }
+}
+
 /// The first stored entry whose value is such: where it is, and the value.
-fn first_value(x: &AnyTensor, is_such: impl Fn(f64) -> bool) -> Option<(Vec<usize>, f64)> {
+pub(super) fn first_value(x: &AnyTensor, is_such: impl Fn(f64) -> bool) -> Option<(Vec<usize>, f64)> {
     let values = x.values();
     if !(0..values.len()).any(|position| is_such(values.get_f64(position))) {
         return None;
@@ -86,13 +97,28 @@ pub(super) fn scaled(x: &AnyTensor) -> Result<Scaled, DecomposeError> {
     scaled_by(entries(x)?, Ok)
 }
 
+/// The power of two that brings a largest absolute value to between 1 and 2, as far as its inverse is a normal number too; 1 of zero.
+pub(super) fn scale_of(largest: f64) -> f64 {
+    if largest > 0.0 { (-largest.log2().floor()).clamp(-1022.0, 1022.0).exp2() } else { 1.0 }
+}
+
+/// The largest absolute value.
+pub(super) fn largest(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(0.0, |largest: f64, value| largest.max(value.abs()))
+}
+
+/// The largest absolute value of a tensor.
+pub(super) fn largest_of(x: &AnyTensor) -> f64 {
+    let values = x.values();
+    largest((0..values.len()).map(|position| values.get_f64(position)))
+}
+
 /// Some entries, scaled for the largest of all, which `of_all` gives for the largest of these.
 pub(super) fn scaled_by(
     mut entries: Coordinates<f64>,
     of_all: impl FnOnce(f64) -> Result<f64, DecomposeError>,
 ) -> Result<Scaled, DecomposeError> {
-    let largest = of_all(entries.values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs())))?;
-    let scale = if largest > 0.0 { (-largest.log2().floor()).clamp(-1000.0, 1000.0).exp2() } else { 1.0 };
+    let scale = scale_of(of_all(largest(entries.values.iter().copied()))?);
     entries.values.iter_mut().for_each(|value| *value *= scale);
     // Sums of parts lose less than one long sum.
     let parts = entries.values.chunks(1024).map(|part| part.iter().map(|value| value * value).sum::<f64>());

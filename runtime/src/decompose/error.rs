@@ -74,8 +74,50 @@ pub enum DecomposeError {
         /// The method.
         method: &'static str,
     },
+    /// A value is outside of the domain of a loss.
+    #[error("the entry at {} is {value}: the {loss} loss takes {}", one_based(.index), domain(*.least, *.most))]
+    Domain {
+        /// Where it is, counted from 0.
+        index: Vec<usize>,
+        /// The value.
+        value: f64,
+        /// The name of the loss.
+        loss: &'static str,
+        /// The least that the loss takes.
+        least: f64,
+        /// The most.
+        most: f64,
+    },
+    /// The value of a loss at an entry is not finite where a run starts.
+    #[error(
+        "the loss at {} is {loss}, where the entry is {value} and the start has {model}: give data that the loss is defined for, or start elsewhere",
+        one_based(.index)
+    )]
+    Loss {
+        /// Where it is, counted from 0.
+        index: Vec<usize>,
+        /// The entry.
+        value: f64,
+        /// What the model has there.
+        model: f64,
+        /// The value of the loss.
+        loss: f64,
+    },
+    /// What a method measures is no finite number, so that it can't tell whether it converges.
+    #[error(
+        "iteration {iteration}: the {} is {value}, so the run does not converge: start elsewhere (another seed, or factors), choose a smaller rank, or factors of f64",
+        .measure.replace('_', " ")
+    )]
+    Diverged {
+        /// The iteration, from 1.
+        iteration: usize,
+        /// What is measured.
+        measure: &'static str,
+        /// Its value.
+        value: f64,
+    },
     /// Dense algebra fails.
-    #[error("{0}: are there values in the tensor that are far too large?")]
+    #[error("{0}: start elsewhere (another seed, or factors), choose a smaller rank, or factors of f64")]
     Algebra(&'static str),
     /// An option has a value that makes no sense, said in words.
     #[error("{0}")]
@@ -86,6 +128,10 @@ pub enum DecomposeError {
     /// A model has parts that do not fit, or does not fit what it is compared with, said in words.
     #[error("{0}")]
     Model(String),
+}
+
+fn domain(least: f64, most: f64) -> String {
+    if most == f64::INFINITY { format!("values from {least} up") } else { format!("values from {least} to {most}") }
 }
 
 fn one_based(index: &[usize]) -> String {

@@ -110,7 +110,7 @@ pub use engine::{Compile, Engine};
 pub use error::DecomposeError;
 pub use files::read_factors;
 pub use ktensor::{KTensor, Norm, Score};
-pub use observe::{Fitted, Iteration, Model, Observer, Step, Stopped};
+pub use observe::{Fitted, Iteration, MethodState, Model, Observer, Step, Stopped};
 pub use power::{PowerOptions, power};
 pub use start::Start;
 pub use tucker::{TuckerMethod, TuckerOptions, tucker, tucker_of, tucker_on};

@@ -1,7 +1,7 @@
 //! Where an iteration starts.
 
 use super::engine::Clock;
-use super::entries::scaled;
+use super::entries::{largest_of, scaled};
 use super::kernels::Kernels;
 use super::tucker::singular_vectors;
 use super::uniform::{uniform, uniform_rows};
@@ -13,7 +13,7 @@ use std::path::Path;
 /// Where an iteration starts.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Start {
-    /// Factors of uniform random numbers in (0, 1], from a seed: the same on every machine.
+    /// Factors of uniform random numbers in (0, 1], from a seed: the same on every machine. Weights are the tensor's largest absolute value.
     Random {
         /// The seed.
         seed: u64,
@@ -87,7 +87,9 @@ pub(super) fn factors(
             return Ok(model.clone());
         }
     };
-    KTensor::new(vec![1.0; rank], factors)
+    // As large as the tensor, whatever its unit.
+    let largest = largest_of(x);
+    KTensor::new(vec![if largest > 0.0 { largest } else { 1.0 }; rank], factors)
 }
 
 /// The weights of the model that an iteration starts with on ranks, and some rows of its factors: one of zeros where there are none.
@@ -217,7 +219,7 @@ mod tests {
     fn random_factors_are_within_range_and_follow_the_seed() {
         let made = |seed| factors(&tensor(), 6, &Start::Random { seed }, Signs::Any, &engine()).unwrap();
         let model = made(7);
-        assert_eq!((model.shape(), model.weights()), (vec![4, 3, 5], &[1.0; 6][..]));
+        assert_eq!((model.shape(), model.weights()), (vec![4, 3, 5], &[largest_of(&tensor()); 6][..]));
         let mut numbers = model.factors().iter().flat_map(|factor| factor.values());
         assert!(numbers.all(|&number| 0.0 < number && number <= 1.0));
         assert_eq!(made(7), model);

@@ -1,6 +1,7 @@
 //! Tucker tensors: the models of the Tucker decomposition.
 
 use super::against::{Against, dense, finite_matrix, room};
+use super::entries::{largest, scale_of};
 use super::{DecomposeError, Factor, algebra, show};
 use crate::tensor::AnyTensor;
 use spc_compiler::format::Format;
@@ -111,12 +112,13 @@ impl TuckerTensor {
 
     /// The Frobenius norm, of the core and the Grams of the factors; where factors are orthonormal, it is the core's.
     pub fn norm(&self) -> f64 {
+        let scale = scale_of(largest(self.elements().iter().copied()));
         let mut shape = self.ranks();
-        let mut product = self.elements().to_vec();
+        let mut product: Vec<f64> = self.elements().iter().map(|element| element * scale).collect();
         for (mode, factor) in self.factors.iter().enumerate() {
             product = mode_product(&product, &mut shape, mode, &Self::gram(factor), factor.shape()[1]);
         }
-        product.iter().zip(self.elements()).map(|(a, b)| a * b).sum::<f64>().abs().sqrt()
+        product.iter().zip(self.elements()).map(|(a, b)| a * (b * scale)).sum::<f64>().abs().sqrt() / scale
     }
 
     /// The inner product with a tensor of any format and any real element type: a visit of each stored entry, on one thread, that contracts the
@@ -125,7 +127,7 @@ impl TuckerTensor {
     /// # Errors
     /// When the shapes differ, or the tensor has entries that are complex or not finite, or absent entries that are not zero.
     pub fn inner(&self, x: &AnyTensor) -> Result<f64, DecomposeError> {
-        Ok(self.against(x)?.inner)
+        Ok(self.against(x)?.inner())
     }
 
     /// ‖X - M‖, of norms and the inner product. Rounding leaves no less than about 1e-8 of ‖X‖ of a difference that is smaller.

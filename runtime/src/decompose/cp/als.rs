@@ -27,9 +27,9 @@ pub struct AlsOptions {
     pub weights: Option<AnyTensor>,
 }
 
-/// The same on ranks, each of which has some entries and updates the rows of factors at their coordinates.
+/// The same on ranks, of the tensor times a number; each rank has some entries and updates the rows of factors at their coordinates.
 pub(super) fn run_on(
-    x: &DistributedTensor,
+    (x, scale): (&DistributedTensor, f64),
     own: &AlsOptions,
     options: &CpOptions,
     ranks: &dyn Communicator,
@@ -39,7 +39,7 @@ pub(super) fn run_on(
         let message = "least squares with weights run on one rank: leave out the weights, or the ranks";
         return Err(DecomposeError::Option(message.to_owned()));
     }
-    let problem = Problem::of_parts(x, options)?;
+    let problem = Problem::of_parts(x, scale, options)?;
     let size = norm(total(square(&problem.entries.values), ranks)?)?;
     let (sweep, schedule) = problem.begin_on(x, ranks)?;
     together(ranks, observe, |observe| sweeps(sweep, schedule, size, own, observe))

@@ -12,19 +12,21 @@
 //! λ = the sums of the columns of B; A = B / λ
 //! ```
 //!
-//! Iterations, likelihood and violations are those of `cp_apr(algorithm="mu")` of pyttb and of the MATLAB Tensor Toolbox.
+//! Of counts, iterations, likelihood and violations are those of `cp_apr(algorithm="mu")` of pyttb and of the MATLAB Tensor Toolbox. Their constants
+//! ε and that in the violation have the unit of the data: here, of its smallest positive entry, so that the unit makes no difference.
 
 use super::CpOptions;
 use super::batch::{Batch, Compiled};
-use super::columns::{Columns, Size, product};
-use super::iterate::{Prepared, Progress, Snapshot, State, iterate};
+use super::columns::{Columns, Size, product, wide};
+use super::iterate::{Objective, Prepared, Progress, Snapshot, State, iterate};
 use super::stored::Stored;
-use crate::decompose::elements::{dense, zeros};
+use crate::decompose::elements::{dense, numbers, zeros};
 use crate::decompose::engine::Clock;
 use crate::decompose::entries::not_negative;
+use crate::decompose::observe::named;
 use crate::decompose::start::{Signs, factors};
-use crate::decompose::{DecomposeError, Factor, Fitted, KTensor, Norm, Observer};
-use crate::tensor::AnyTensor;
+use crate::decompose::{DecomposeError, Factor, Fitted, KTensor, MethodState, Norm, Observer};
+use crate::tensor::{AnyTensor, ElementType};
 use std::time::Instant;
 
 /// What the method takes besides. A run ends when the violation of the Karush-Kuhn-Tucker conditions is below
@@ -34,7 +36,9 @@ use std::time::Instant;
 pub struct AprOptions {
     /// The most multiplicative updates of a factor in one iteration.
     pub inner_iterations: usize,
-    /// Model values below this count as this much where entries are divided by them (ε).
+    /// Model values below this count as this much where entries are divided by them (ε), in units of the tensor's smallest positive entry: 1 of
+    /// counts. It only has to keep quotients finite: where it is larger than a rate, as 1e-10 of pyttb may be next to counts of millions, the rate
+    /// falls to zero, and the likelihood with it.
     pub least_model: f64,
     /// What is added to an element that is zero though a larger one would be more probable (κ).
     pub offset: f64,
@@ -44,7 +48,7 @@ pub struct AprOptions {
 
 impl Default for AprOptions {
     fn default() -> Self {
-        Self { inner_iterations: 10, least_model: 1e-10, offset: 0.01, zero: 1e-10 }
+        Self { inner_iterations: 10, least_model: 1e-100, offset: 0.01, zero: 1e-10 }
     }
 }
 
@@ -54,7 +58,7 @@ pub(super) fn run(
     options: &CpOptions,
     observe: Observer<'_, KTensor>,
 ) -> Result<Fitted<KTensor>, DecomposeError> {
-    check(x, own)?;
+    check(own)?;
     let began = Instant::now();
     let data = Stored::of(x, options)?;
     let start = factors(x, options.rank, &options.start, Signs::NotNegative, &options.engine)?;
@@ -62,17 +66,26 @@ pub(super) fn run(
     let compile_time = state.compiled.time;
     let prepare_time = began.elapsed().saturating_sub(compile_time);
     let prepared = Prepared { compile_time, prepare_time, notes: Vec::new() };
+    let precision = if state.data.element() == ElementType::F32 { 1e-5 } else { 1e-10 };
     iterate(state, prepared, options, observe, |state, _| {
         let Done { violation, inner, converged } = state.iterate(own, options.tolerance)?;
         let (log_likelihood, fit) = state.measure()?;
         let measures =
             vec![("log_likelihood", log_likelihood), ("kkt_violation", violation), ("inner_iterations", inner as f64)];
-        Ok(Progress { fit, measures, ended: converged })
+        let rounding = precision * log_likelihood.abs().max(1.0);
+        let objective = Some(Objective { name: "log_likelihood", value: -log_likelihood, rounding });
+        Ok(Progress { fit, measures, ended: converged, objective })
     })
 }
 
-fn check(x: &AnyTensor, own: &AprOptions) -> Result<(), DecomposeError> {
-    const METHOD: &str = "alternating Poisson regression";
+/// Refuses a tensor that the method does not take.
+pub(super) fn admit(x: &AnyTensor) -> Result<(), DecomposeError> {
+    not_negative(x, METHOD)
+}
+
+const METHOD: &str = "alternating Poisson regression";
+
+fn check(own: &AprOptions) -> Result<(), DecomposeError> {
     if own.inner_iterations == 0 {
         return Err(DecomposeError::Option("a factor is updated at least once in an iteration".to_owned()));
     }
@@ -83,7 +96,7 @@ fn check(x: &AnyTensor, own: &AprOptions) -> Result<(), DecomposeError> {
             return Err(DecomposeError::Option(message));
         }
     }
-    not_negative(x, METHOD)
+    Ok(())
 }
 
 /// The kernels, by place in a batch.
@@ -111,20 +124,23 @@ impl Kernels {
              }}"
         );
         let update = format!(
-            "fn update(A: {e} dense, P: {e} dense) -> (N: {e} dense, v: {e}) {{
+            "fn update(A: {e} dense, P: {e} dense, u: {e}) -> (N: {e} dense, v: {e}) {{
                  N(i, r) = A(i, r) * P(i, r);
-                 v max= abs(min(A(i, r), 1 - P(i, r)));
+                 v max= abs(min(A(i, r) * u, 1 - P(i, r)));
              }}"
         );
         let (x, m) = (data.access("X"), data.access("M"));
-        // A stored zero counts for nothing, also where the model has a zero.
+        // A stored zero counts for nothing, also where the model has a zero. Where the model underflows at another entry, its likelihood is that of the
+        // least number.
+        let (x, m) = (wide(&x, data.element()), wide(&m, data.element()));
         let measure = format!(
             "fn measure(X: {declaration}, M: {declaration}) -> (l: f64, n: f64) {{
-                 l = {x} * ln(select({x} == 0, 1, {m}));
+                 l = {x} * ln(select({x} == 0, 1, select({m} < {least:e}, {least:e}, {m})));
                  n = {x} * {m};
              }}
              schedule {{ same_pattern(X, M); }}",
-            declaration = data.declaration()
+            declaration = data.declaration(),
+            least = f64::MIN_POSITIVE
         );
         Self {
             ratio: data.add(batch, data.ratio()),
@@ -167,10 +183,16 @@ struct Apr {
     entries: AnyTensor,
     /// Of the tensor, squared.
     norm: f64,
+    /// The smallest positive entry, which is the unit of ε and of violations.
+    unit: f64,
 }
 
 impl Apr {
     fn new(data: Stored, start: KTensor, options: &CpOptions) -> Result<Self, DecomposeError> {
+        let values = data.tensor.values();
+        let values = (0..values.len()).map(|at| values.get_f64(at));
+        let unit = values.filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min);
+        let unit = if unit.is_finite() { unit } else { 1.0 };
         let mut batch = Batch::new(&options.engine);
         let kernels = Kernels::new(&data, &mut batch);
         let columns = Columns::new(&mut batch, options.rank, data.element(), Size::Sum)?;
@@ -180,15 +202,29 @@ impl Apr {
         let factors = factors.iter().map(of_element).collect::<Result<Vec<_>, _>>()?;
         let room = || zeros(data.tensor.shape(), options.rank, data.element());
         let (next, phi, entries) = (room()?, room()?, data.alike()?);
-        let mut apr = Self { data, kernels, columns, compiled, weights, factors, next, phi, entries, norm: 0.0 };
-        for mode in 0..apr.factors.len() {
-            apr.close(mode)?;
+        let mut apr = Self { data, kernels, columns, compiled, weights, factors, next, phi, entries, norm: 0.0, unit };
+        if let Some(state) = &options.state {
+            apr.go_on(state)?;
+        } else {
+            for mode in 0..apr.factors.len() {
+                apr.close(mode)?;
+            }
         }
         let (mut likelihood, mut norm) = (0.0f64, 0.0f64);
         let x = &apr.data.tensor;
         apr.compiled.call(apr.kernels.measure, &[x, x], (&mut likelihood, &mut norm))?;
         apr.norm = norm;
         Ok(apr)
+    }
+
+    /// Takes what the run before remembered.
+    fn go_on(&mut self, state: &MethodState) -> Result<(), DecomposeError> {
+        let (rank, element) = (self.weights.len(), self.data.element());
+        let shape = self.data.tensor.shape();
+        self.weights = numbers(&state.get("weights", &[rank], ElementType::F64)?);
+        self.factors = state.factors("factor", shape, rank, element)?;
+        self.phi = state.factors("phi", shape, rank, element)?;
+        Ok(())
     }
 
     /// Updates all factors.
@@ -225,11 +261,18 @@ impl Apr {
 
     /// Leaves a multiplicative update of a factor in `next`, and gives the violation before it.
     fn update(&mut self, mode: usize, own: &AprOptions) -> Result<f64, DecomposeError> {
-        let Self { data, kernels, compiled, factors, next, phi, entries, .. } = self;
-        compiled.call_with(kernels.ratio, (&data.tensor, factors, None), &[&own.least_model], &mut *entries)?;
+        let Self { data, kernels, compiled, factors, next, phi, entries, unit, .. } = self;
+        let smallest =
+            if data.element() == ElementType::F32 { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
+        let least = (own.least_model * *unit).max(smallest);
+        compiled.call_with(kernels.ratio, (&data.tensor, factors, None), &[&least], &mut *entries)?;
         compiled.call_with(kernels.mttkrp[mode], (entries, factors, Some(mode)), &[], &mut phi[mode])?;
         let mut violation = dense(&[], &[0.0], data.element())?;
-        compiled.call(kernels.update, &[&factors[mode], &phi[mode]], (&mut next[mode], &mut violation))?;
+        compiled.call(
+            kernels.update,
+            &[&factors[mode], &phi[mode], &(1.0 / *unit)],
+            (&mut next[mode], &mut violation),
+        )?;
         Ok(violation.values().get_f64(0))
     }
 
@@ -271,6 +314,12 @@ impl State for Apr {
     fn clock(&self) -> &Clock {
         &self.compiled.clock
     }
+
+    fn remembered(&self) -> Option<MethodState> {
+        let weights = dense(&[self.weights.len()], &self.weights, ElementType::F64).ok()?;
+        let factors = named("factor", &self.factors).chain(named("phi", &self.phi));
+        Some(MethodState::new([("weights".to_owned(), weights)].into_iter().chain(factors).collect()))
+    }
 }
 
 #[cfg(test)]
@@ -294,6 +343,39 @@ mod tests {
     fn measure(fitted: &Fitted<KTensor>, iteration: usize, name: &str) -> f64 {
         let measures = &fitted.iterations[iteration].measures;
         measures.iter().find(|(known, _)| *known == name).unwrap().1
+    }
+
+    /// Two counts in places of their own: the most probable rates of rank 1 are n (a/n)³ and n (b/n)³ there, with n = a + b; of rank 2 the counts.
+    #[test]
+    fn counts_of_very_different_sizes_have_a_likelihood() {
+        let (a, b) = (16_777_217.0, 3.0);
+        let mut values = vec![0.0; 8];
+        (values[0], values[7]) = (a, b);
+        let x = dense(&[2, 2, 2], &values, ElementType::F64).unwrap();
+        for (rank, element) in [(1, ElementType::F64), (2, ElementType::F64), (1, ElementType::F32)] {
+            let options = CpOptions { iterations: 100, element: Some(element), ..CpOptions::new(rank) };
+            let fitted = fitted(&x, &interpreted(&options));
+            let n = a + b;
+            let best = match rank {
+                1 => a * (n * (a / n).powi(3)).ln() + b * (n * (b / n).powi(3)).ln() - n,
+                _ => a * a.ln() + b * b.ln() - n,
+            };
+            let likelihoods: Vec<f64> =
+                (0..fitted.iterations.len()).map(|at| measure(&fitted, at, "log_likelihood")).collect();
+            let found = *likelihoods.last().unwrap();
+            let near = if element == ElementType::F32 { 1e-6 * best } else { 1e-3 };
+            assert!((found - best).abs() < near, "rank {rank}, {element:?}: {found} is not {best}");
+        }
+    }
+
+    #[test]
+    fn a_run_goes_on_with_what_was_remembered() {
+        let x = counts(&[5, 4, 3]);
+        let options = interpreted(&CpOptions { iterations: 7, tolerance: 0.0, ..from(&x, 2) });
+        let whole = fitted(&x, &options);
+        let first = fitted(&x, &CpOptions { iterations: 3, ..options.clone() });
+        let rest = fitted(&x, &CpOptions { done: 3, state: first.state, ..options });
+        assert_eq!(rest.model, whole.model);
     }
 
     /// pyttb 1.8.6: `cp_apr(X, 2, init=M, stoptol=1e-4, maxiters=6)`; `obj` of runs with fewer iterations.

@@ -3,8 +3,11 @@
 use super::CpOptions;
 use crate::decompose::elements::numbers;
 use crate::decompose::engine::Clock;
-use crate::decompose::{DecomposeError, Factor, Fitted, Iteration, KTensor, Model, Norm, Observer, Step, Stopped};
-use crate::tensor::AnyTensor;
+use crate::decompose::observe::{Monotone, finite, low_fit};
+use crate::decompose::{
+    DecomposeError, Factor, Fitted, Iteration, KTensor, MethodState, Model, Norm, Observer, Step, Stopped,
+};
+use crate::tensor::{AnyTensor, ElementType};
 use std::fmt;
 use std::time::{Duration, Instant};
 
@@ -17,8 +20,8 @@ pub(super) struct Snapshot<'a> {
     pub(super) norm: Norm,
 }
 
-impl Model<KTensor> for Snapshot<'_> {
-    fn model(&self) -> KTensor {
+impl Snapshot<'_> {
+    pub(super) fn model(&self) -> KTensor {
         let factor =
             |factor: &AnyTensor| Factor::from_vec(factor.shape(), numbers(factor)).expect("a value for each element");
         arranged(self.weights.clone(), self.factors.iter().map(factor).collect(), self.norm)
@@ -46,6 +49,25 @@ pub(super) trait State: fmt::Debug {
 
     /// Has the time in kernels.
     fn clock(&self) -> &Clock;
+
+    /// What a run needs besides the model to go on.
+    fn remembered(&self) -> Option<MethodState> {
+        None
+    }
+}
+
+/// The model as an observer may ask for it.
+#[derive(Debug)]
+struct Current<'a, S>(&'a S);
+
+impl<S: State> Model<KTensor> for Current<'_, S> {
+    fn model(&self) -> KTensor {
+        self.0.snapshot().model()
+    }
+
+    fn state(&self) -> Option<MethodState> {
+        self.0.remembered()
+    }
 }
 
 /// What an iteration came to.
@@ -55,6 +77,26 @@ pub(super) struct Progress {
     pub(super) measures: Vec<(&'static str, f64)>,
     /// Nothing more is to be had.
     pub(super) ended: bool,
+    /// What the method never makes worse.
+    pub(super) objective: Option<Objective>,
+}
+
+/// A number that a method makes smaller in each iteration, but for rounding.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Objective {
+    /// What is shown of it is called so: the fit, or a measure.
+    pub(super) name: &'static str,
+    pub(super) value: f64,
+    /// By how much rounding may make it larger.
+    pub(super) rounding: f64,
+}
+
+impl Objective {
+    /// Of a method of least squares: the squared part of the tensor that the model leaves.
+    pub(super) fn of_fit(fit: f64, element: ElementType) -> Self {
+        let rounding = if element == ElementType::F32 { 1e-5 } else { 1e-11 };
+        Self { name: "fit", value: (1.0 - fit) * (1.0 - fit), rounding }
+    }
 }
 
 /// What came before the first iteration.
@@ -76,16 +118,20 @@ pub(super) fn iterate<S: State>(
 ) -> Result<Fitted<KTensor>, DecomposeError> {
     state.clock().taken();
     let (mut iterations, mut stopped) = (Vec::new(), Stopped::Iterations);
+    let mut monotone: Option<Monotone> = None;
     for number in options.done + 1..=options.iterations {
         let began = Instant::now();
-        let Progress { fit, measures, ended } = iteration(&mut state, number)?;
-        if fit.is_some_and(|fit| !fit.is_finite()) {
-            return Err(DecomposeError::Algebra("the fit is not finite"));
+        let Progress { fit, measures, ended, objective } = iteration(&mut state, number)?;
+        finite(number, fit, &measures)?;
+        if let Some(Objective { name, value, rounding }) = objective {
+            let shown =
+                measures.iter().find(|(measure, _)| *measure == name).map_or(fit.unwrap_or(value), |found| found.1);
+            monotone.get_or_insert_with(|| Monotone::new(name)).see(number, value, rounding, shown);
         }
         let (time, spent) = (began.elapsed(), state.clock().taken());
         let mttkrp_time = (spent.mttkrp > Duration::ZERO).then_some(spent.mttkrp);
         let this = Iteration { number, fit, measures, time, kernel_time: spent.kernels, mttkrp_time };
-        let goes_on = observe(&Step { iteration: &this, model: &state.snapshot() });
+        let goes_on = observe(&Step { iteration: &this, model: &Current(&state) });
         iterations.push(this);
         if ended {
             stopped = Stopped::Tolerance;
@@ -101,5 +147,10 @@ pub(super) fn iterate<S: State>(
     if !model.is_finite() {
         return Err(DecomposeError::Algebra("factors are not finite"));
     }
-    Ok(Fitted { model, iterations, stopped, compile_time, prepare_time, notes })
+    let is_least_squares = monotone.as_ref().is_some_and(|monotone| monotone.name == "fit");
+    let fit = iterations.last().and_then(|last: &Iteration| last.fit).filter(|_| is_least_squares);
+    let low = low_fit(fit, stopped, options.done + iterations.len());
+    let warnings = monotone.and_then(|monotone| monotone.warning()).into_iter().chain(low).collect();
+    let state = state.remembered();
+    Ok(Fitted { model, iterations, stopped, compile_time, prepare_time, notes, warnings, state })
 }

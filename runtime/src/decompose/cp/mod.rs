@@ -12,6 +12,7 @@
 //! | `columns` | kernels on the columns of factors: Gram matrices, sums, multiples |
 //! | `mttkrp` | products with the tensor for each mode, and what they share |
 //! | `sweep`, `solve` | what methods of least squares share, which update one factor after the other |
+//! | `unit` | the unit of the data, which methods do not depend on |
 //! | `stored` | the tensor as methods with a loss read it, and their kernels at its stored entries |
 
 mod als;
@@ -27,15 +28,17 @@ mod stored;
 mod sweep;
 #[cfg(test)]
 mod testing;
+mod unit;
 mod weighted;
 
 pub use als::AlsOptions;
 pub use apr::AprOptions;
 pub use gcp::{GcpOptions, Loss, Optimizer};
 pub use nonnegative::NonnegativeOptions;
+use unit::Unit;
 
 use super::entries::checked;
-use super::{DecomposeError, DistributedTensor, Engine, Fitted, Iteration, KTensor, Observer, Start};
+use super::{DecomposeError, DistributedTensor, Engine, Fitted, Iteration, KTensor, MethodState, Observer, Start};
 use crate::distribute::Communicator;
 use crate::tensor::{AnyTensor, ElementType};
 use std::ops::ControlFlow;
@@ -59,13 +62,18 @@ pub struct CpOptions {
     pub memory: Option<u64>,
     /// Iterations that were done before, where a run goes on: numbers count from there, and `iterations` includes them.
     pub done: usize,
+    /// What the method remembered of those, as [`Fitted::state`] and [`Model::state`](super::Model::state) give it: with the same tensor and
+    /// options, a run goes on as if it had not ended. Without it, a run goes on from the model alone, which is a new start for
+    /// [`CpMethod::Gcp`] and nearly the same for [`CpMethod::Apr`]; other methods remember nothing.
+    pub state: Option<MethodState>,
 }
 
 impl CpOptions {
     /// So many components, at most 50 iterations, until the measure changes by less than 1e-4, from random factors of seed 0.
     pub fn new(rank: usize) -> Self {
         let (start, engine) = (Start::default(), Engine::default());
-        Self { rank, iterations: 50, tolerance: 1e-4, start, element: None, engine, memory: None, done: 0 }
+        let (element, memory, state) = (None, None, None);
+        Self { rank, iterations: 50, tolerance: 1e-4, start, element, engine, memory, done: 0, state }
     }
 }
 
@@ -86,6 +94,9 @@ pub enum CpMethod {
 /// Decomposes a tensor of 3 to 8 modes into a sum of rank-1 tensors: X ≈ Σᵣ λ(r) · A₁(:, r) ∘ A₂(:, r) ∘ … (Kolda and Bader, Tensor
 /// Decompositions and Applications, 2009, section 3).
 ///
+/// The tensor is worked on in a unit in which its largest absolute value is between 1 and 2, so that the model of `c X` is `c` times that of `X`, also
+/// where squares of `c` are beyond the range of numbers. (Losses of truth values, and those that are given, keep the tensor's unit.)
+///
 /// Columns of the model's factors have the 2-norm 1, with [`CpMethod::Apr`] the sum 1; components go from the largest weight to the smallest, and no
 /// weight is negative. The module has an example.
 ///
@@ -102,11 +113,19 @@ pub fn cp(
     checked(x, 3, 8)?;
     check(x.shape(), options)?;
     match method {
+        CpMethod::Apr(_) => apr::admit(x)?,
+        CpMethod::Gcp(own) => own.loss.admit(x)?,
+        CpMethod::Als(_) | CpMethod::Nonnegative(_) => {}
+    }
+    let unit = Unit::of(x, method);
+    let (options, x) = (&unit.options(x, options)?, &*unit.tensor(x, options)?);
+    let fitted = unit.observed(observe, |observe| match method {
         CpMethod::Als(own) => als::run(x, own, options, observe),
         CpMethod::Nonnegative(own) => nonnegative::run(x, own, options, observe),
         CpMethod::Apr(own) => apr::run(x, own, options, observe),
         CpMethod::Gcp(own) => gcp::run(x, own, options, observe),
-    }
+    });
+    unit.found(fitted?)
 }
 
 /// CP by alternating least squares on many ranks, all of which call it with the same tensor and options. Each takes a share of the entries and
@@ -155,7 +174,8 @@ pub fn cp_of(
     observe: &mut dyn FnMut(&Iteration) -> ControlFlow<()>,
 ) -> Result<Fitted<KTensor>, DecomposeError> {
     check(x.shape(), options)?;
-    als::run_on(x, method, options, ranks, observe)
+    let unit = Unit::of_largest(x.largest(ranks)?);
+    unit.found(als::run_on((x, unit.scale), method, &unit.start(options), ranks, observe)?)
 }
 
 /// Refuses options and extents that make no sense for any method.

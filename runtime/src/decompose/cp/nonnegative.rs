@@ -137,6 +137,9 @@ impl Update {
         let mut step = vec![0.0; rank];
         for &q in order {
             let diagonal = gram[q * rank + q];
+            if !diagonal.is_finite() {
+                return Err(DecomposeError::Algebra("products of the factors' columns are not finite"));
+            }
             // A component without a column in another mode adds nothing, whatever this one is.
             if diagonal <= 0.0 {
                 continue;

@@ -3,13 +3,13 @@
 use super::CpOptions;
 use super::batch::{Batch, Compiled};
 use super::columns::{Columns, Size, product};
-use super::iterate::{Prepared, Progress, Snapshot, State, arranged, iterate};
+use super::iterate::{Objective, Prepared, Progress, Snapshot, State, arranged, iterate};
 use super::mttkrp::{Mttkrp, Setting, entries_of};
 use super::solve::Solve;
 use crate::decompose::elements::{dense, kernel_element, numbers, set, zeros};
 use crate::decompose::engine::Clock;
 use crate::decompose::start::{Signs, factors, rows_of_factors};
-use crate::decompose::{DecomposeError, DistributedTensor, Factor, Fitted, KTensor, Model as _, Norm, Observer};
+use crate::decompose::{DecomposeError, DistributedTensor, Factor, Fitted, KTensor, Norm, Observer};
 use crate::distribute::{Communicator, Factors};
 use crate::tensor::{AnyTensor, Coordinates, Duplicates, ElementType, pack};
 use spc_compiler::format::Format;
@@ -35,12 +35,13 @@ impl<'o> Problem<'o> {
         Ok(Self { options, shape: x.shape().to_vec(), element, entries, began })
     }
 
-    /// With the entries of one of many ranks.
-    pub(super) fn of_parts(x: &DistributedTensor, options: &'o CpOptions) -> Result<Self, DecomposeError> {
+    /// With the entries of one of many ranks, times a number.
+    pub(super) fn of_parts(x: &DistributedTensor, scale: f64, options: &'o CpOptions) -> Result<Self, DecomposeError> {
         let began = Instant::now();
         let element = kernel_element(x.element(), options.element)?;
-        super::mttkrp::fit(&x.entries, element)?;
-        Ok(Self { options, shape: x.shape().to_vec(), element, entries: x.entries.clone(), began })
+        let mut entries = x.entries.clone();
+        entries.values.iter_mut().for_each(|value| *value *= scale);
+        Ok(Self { options, shape: x.shape().to_vec(), element, entries, began })
     }
 
     /// What MTTKRPs of this tensor take.
@@ -333,7 +334,8 @@ impl Schedule<'_> {
         iterate(sweep, prepared, options, observe, |sweep, number| {
             let fit = iteration(sweep, number)?;
             let ended = before.replace(fit).is_some_and(|before| (fit - before).abs() < options.tolerance);
-            Ok(Progress { fit: Some(fit), measures: Vec::new(), ended })
+            let objective = Some(Objective::of_fit(fit, sweep.factors[0].element()));
+            Ok(Progress { fit: Some(fit), measures: Vec::new(), ended, objective })
         })
     }
 }

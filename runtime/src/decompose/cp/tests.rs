@@ -401,10 +401,12 @@ fn what_can_not_be_decomposed_is_refused() {
         "the entry at (1, 1, 1) is NaN: a decomposition takes finite values"
     );
     assert!(refused(&with(f64::INFINITY), &als(), &usual).starts_with("the entry at (1, 1, 1) is inf"));
-    assert!(refused(&with(1e200), &als(), &usual).contains("far too large"));
     let mut narrow = options(&x, 2, 3);
     narrow.element = Some(ElementType::F32);
-    assert!(refused(&with(1e200), &als(), &narrow).contains("no value of f32"));
+    // One entry that is far larger than all others.
+    for options in [&usual, &narrow] {
+        assert!(run(&with(1e200), &als(), options).fit() > Some(0.999));
+    }
     narrow.element = Some(ElementType::I32);
     assert_eq!(refused(&x, &als(), &narrow), "factors are of f64 or f32, and not of i32");
     let complex = AnyTensor::zeros(vec![2, 2, 2], Format::dense(3), ElementType::C64).unwrap();

@@ -10,9 +10,9 @@
 
 use super::batch::Batch;
 use super::columns::wide;
-use super::mttkrp::{Setting, entries_of, tree};
+use super::mttkrp::{Setting, tree};
 use super::sweep::{Problem, Sweep, fit};
-use crate::decompose::entries::{checked, not_negative};
+use crate::decompose::entries::{checked, not_negative, scaled};
 use crate::decompose::start::Signs;
 use crate::decompose::{DecomposeError, Fitted, KTensor, Observer, algebra};
 use crate::execute::Input;
@@ -84,7 +84,8 @@ fn entries_of_weights(weights: &AnyTensor, problem: &Problem<'_>) -> Result<Coor
     let order = problem.shape.len();
     checked(weights, order, order)?;
     not_negative(weights, "a weight")?;
-    let entries = entries_of(weights, problem.element)?;
+    // Weights count relative to each other.
+    let entries = scaled(weights)?.entries;
     if entries.values.is_empty() {
         return Err(DecomposeError::Option("all weights are zero: there are no entries to fit".to_owned()));
     }

@@ -122,12 +122,17 @@ impl KTensor {
         }
     }
 
+    /// Multiplies the weights by a number.
+    pub(in crate::decompose) fn multiply(&mut self, by: f64) {
+        self.weights.iter_mut().for_each(|weight| *weight *= by);
+    }
+
     /// The model times a number.
     ///
     /// # Errors
     /// When a weight is not finite then.
     pub fn scaled(mut self, by: f64) -> Result<Self, DecomposeError> {
-        self.weights.iter_mut().for_each(|weight| *weight *= by);
+        self.multiply(by);
         Self::new(self.weights, self.factors)
     }
 

@@ -12,6 +12,7 @@ pub use arrange::Norm;
 pub use score::Score;
 
 use super::against::{Against, dense, finite_matrix, room, same_shape};
+use super::entries::{largest, scale_of};
 use super::{DecomposeError, Factor, algebra, show};
 use crate::memory;
 use crate::tensor::{AnyTensor, InvalidTensor};
@@ -109,7 +110,13 @@ impl KTensor {
 
     /// The Frobenius norm, of Grams of factors: a number of operations in the order of the factors' elements times the rank.
     pub fn norm(&self) -> f64 {
-        self.products(self).abs().sqrt()
+        let scale = self.scale();
+        self.products(self, [scale, scale]).abs().sqrt() / scale
+    }
+
+    /// The power of two that brings the largest weight to between 1 and 2, so that no square leaves the range of `f64`.
+    fn scale(&self) -> f64 {
+        scale_of(largest(self.weights.iter().copied()))
     }
 
     /// The inner product with another K-tensor of the same shape, of products of factors.
@@ -118,13 +125,14 @@ impl KTensor {
     /// When the shapes differ.
     pub fn inner_k(&self, other: &KTensor) -> Result<f64, DecomposeError> {
         same_shape(&self.shape(), &other.shape())?;
-        Ok(self.products(other))
+        let scales = [self.scale(), other.scale()];
+        Ok(scales.iter().fold(self.products(other, scales), |product, scale| product / scale))
     }
 
-    /// λᵀ (A₁ᵀB₁ * A₂ᵀB₂ * …) μ, with a model of the same shape.
-    fn products(&self, other: &KTensor) -> f64 {
+    /// λᵀ (A₁ᵀB₁ * A₂ᵀB₂ * …) μ, with a model of the same shape, times two numbers: of the weights of both.
+    fn products(&self, other: &KTensor, [own, others]: [f64; 2]) -> f64 {
         let (rank, ranks) = (self.rank(), other.rank());
-        let weight = |place: usize| self.weights[place / ranks] * other.weights[place % ranks];
+        let weight = |place: usize| (self.weights[place / ranks] * own) * (other.weights[place % ranks] * others);
         let mut products: Vec<f64> = (0..rank * ranks).map(weight).collect();
         for (a, b) in self.factors.iter().zip(&other.factors) {
             let gram = algebra::transposed_times(a.values(), b.values(), a.shape()[0], rank, ranks);
@@ -138,7 +146,7 @@ impl KTensor {
     /// # Errors
     /// When the shapes differ, or the tensor has entries that are complex or not finite, or absent entries that are not zero.
     pub fn inner(&self, x: &AnyTensor) -> Result<f64, DecomposeError> {
-        Ok(self.against(x)?.inner)
+        Ok(self.against(x)?.inner())
     }
 
     /// ‖X - M‖, of norms and the inner product. Rounding leaves no less than about 1e-8 of ‖X‖ of a difference that is smaller.

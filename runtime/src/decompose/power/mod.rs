@@ -129,6 +129,8 @@ pub fn power(
         compile_time: kernels.time,
         prepare_time,
         notes: Vec::new(),
+        warnings: Vec::new(),
+        state: None,
     })
 }
 

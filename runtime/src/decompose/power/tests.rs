@@ -293,3 +293,22 @@ fn what_can_not_be_is_refused() {
         assert_eq!(message(&x, &options(1)), expected);
     }
 }
+
+/// `c X` has `c` times the weights of `X`, and its fits.
+#[test]
+fn the_unit_of_the_data_makes_no_difference() {
+    let one = example(&SHAPE[..3], &Format::csf(3));
+    let expected = run(&one, &options(3));
+    for (element, near) in [(ElementType::F64, 1e-7), (ElementType::F32, 1e-3)] {
+        for size in [1e-300, 1e-155, 1e-38, 1e-20, 7.0, 1e20, 1e37, 1e155, 1e300] {
+            let scaled: Vec<f64> = one.values_of::<f64>().unwrap().iter().map(|value| value * size).collect();
+            let x = one.with_values(scaled.into()).unwrap();
+            let found = run(&x, &PowerOptions { element: Some(element), ..options(3) });
+            assert!((found.fit().unwrap() - expected.fit().unwrap()).abs() < near, "{element:?} * {size:e}");
+            assert!((found.model.fit(&x).unwrap() - found.fit().unwrap()).abs() < near);
+            for (weight, expected) in found.model.weights().iter().zip(expected.model.weights()) {
+                assert!((weight / size - expected).abs() < near * expected, "{element:?} * {size:e}: {weight}");
+            }
+        }
+    }
+}

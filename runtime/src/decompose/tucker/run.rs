@@ -4,6 +4,7 @@ use super::super::elements::{dense, kernel_element, numbers, set};
 use super::super::engine::Clock;
 use super::super::entries::Scaled;
 use super::super::kernels::{Kernels, Source};
+use super::super::observe::{Monotone, finite, low_fit};
 use super::super::{Fitted, Iteration, Model, Observer, Step, Stopped, TuckerTensor, algebra};
 use super::subspace::{Form, Search, WHOLE, completed, sum};
 use super::tree::{Tree, rooted};
@@ -201,6 +202,9 @@ impl Run<'_> {
         let core = tree.core(&factor, &self.ranks, &mut self.kernels, &self.clock)?;
         let numbers = sum(self.others, numbers(&core))?;
         let square = numbers.chunks(1024).map(|part| part.iter().map(|value| value * value).sum::<f64>()).sum::<f64>();
+        if !square.is_finite() {
+            return Err(DecomposeError::Algebra("the core is not finite"));
+        }
         let norm = self.entries.norm;
         let fit = 1.0 - (norm * norm - square).max(0.0).sqrt() / norm;
         Ok(Core { numbers, modes: tree.modes.clone(), scale: self.entries.scale, fit })
@@ -282,6 +286,7 @@ impl Run<'_> {
         let prepared = begin.elapsed().saturating_sub(self.kernels.time);
         self.clock.taken();
         let mut iterations: Vec<Iteration> = Vec::new();
+        let mut monotone = Monotone::new("fit");
         let mut stopped = Stopped::Iterations;
         let mut core = None;
         for number in options.done + 1..=options.iterations {
@@ -298,6 +303,9 @@ impl Run<'_> {
             let fit = core.as_ref().map_or(0.0, |core: &Core| core.fit);
             let residual = (1.0 - fit) * self.entries.norm / self.entries.scale;
             let previous = iterations.last().and_then(|iteration| iteration.fit);
+            finite(number, Some(fit), &[])?;
+            let rounding = if self.element == ElementType::F32 { 1e-5 } else { 1e-11 };
+            monotone.see(number, (1.0 - fit) * (1.0 - fit), rounding, fit);
             iterations.push(Iteration {
                 number,
                 fit: Some(fit),
@@ -326,6 +334,7 @@ impl Run<'_> {
             }
         };
         let model = self.model(&core)?;
+        let low = low_fit(iterations.last().and_then(|last| last.fit), stopped, options.done + iterations.len());
         Ok(Fitted {
             model,
             iterations,
@@ -333,6 +342,8 @@ impl Run<'_> {
             compile_time: self.kernels.time,
             prepare_time: prepared,
             notes: Vec::new(),
+            warnings: monotone.warning().into_iter().chain(low).collect(),
+            state: None,
         })
     }
 
@@ -356,7 +367,9 @@ impl Run<'_> {
         let step = Step { iteration: &iteration, model: &Current { core: &core, run: &self } };
         let stopped = if observe(&step).is_break() { Stopped::Observer } else { Stopped::Iterations };
         let (model, compile_time) = (self.model(&core)?, self.kernels.time);
-        Ok(Fitted { model, iterations: vec![iteration], stopped, compile_time, prepare_time, notes: Vec::new() })
+        let (notes, warnings) = (Vec::new(), Vec::new());
+        let iterations = vec![iteration];
+        Ok(Fitted { model, iterations, stopped, compile_time, prepare_time, notes, warnings, state: None })
     }
 
     /// A tensor of zeros: a core of zeros, any orthonormal factors.

@@ -298,11 +298,14 @@ fn tensors_with_little_in_them() {
             }
         }
     }
-    for size in [1e-200, 1e200, 1e300] {
+    for size in [1e-300, 1e-200, 1e-155, 1e-20, 1e20, 1e155, 1e200, 1e300] {
         let scaled: Vec<f64> = self::entries::<f64>(3).values.iter().map(|value| value * size).collect();
         let x = packed::<f64>(3, &Format::csf(3)).with_values(scaled.into()).unwrap();
         let found = run(&x, TuckerMethod::Hooi, &options(&RANKS[..3]));
         assert_near(&fits(&found), &FITS[0].0, 1e-10);
+        assert!((found.model.fit(&x).unwrap() - found.fit().unwrap()).abs() < 1e-7);
+        let narrow = TuckerOptions { element: Some(ElementType::F32), ..options(&RANKS[..3]) };
+        assert_near(&fits(&run(&x, TuckerMethod::Hooi, &narrow)), &FITS[0].0, 1e-4);
     }
 }
 

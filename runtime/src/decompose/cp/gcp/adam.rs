@@ -5,15 +5,16 @@
 
 use super::loss::{Expression, Reads, Terms};
 use super::sample::{Counts, Places, Sample};
-use super::{GcpOptions, Optimize, Prepared, Progress, start, step_text};
+use super::{GcpOptions, MethodState, Optimize, Prepared, Progress, not_finite, start, step_text};
 use crate::decompose::DecomposeError;
 use crate::decompose::cp::CpOptions;
 use crate::decompose::cp::batch::{Batch, Compiled};
 use crate::decompose::cp::columns::{Columns, Size};
 use crate::decompose::cp::stored::Stored;
-use crate::decompose::elements::zeros;
+use crate::decompose::elements::{numbers, zeros};
+use crate::decompose::observe::{finite, named};
 use crate::execute::Input;
-use crate::tensor::AnyTensor;
+use crate::tensor::{AnyTensor, Dense, ElementType, Tensor};
 use spc_compiler::format::Format;
 use std::time::Instant;
 
@@ -77,6 +78,35 @@ pub(super) struct Adam {
 /// The factors, and the means of gradients and of their squares.
 #[derive(Debug)]
 struct State([Vec<AnyTensor>; 3]);
+
+/// What the arrays of a state are called in files.
+const PARTS: [&str; 3] = ["factor", "mean", "square"];
+/// The array of the step, of how many iterations may still be undone, and of how many steps count.
+const COUNTS: &str = "rate_failures_taken";
+
+/// What a run begins with.
+#[derive(Debug)]
+struct Begun {
+    state: State,
+    rate: f64,
+    failures: usize,
+    taken: i32,
+}
+
+impl Begun {
+    /// What the run before remembered.
+    fn of(state: &MethodState, shape: &[usize], rank: usize, element: ElementType) -> Result<Self, DecomposeError> {
+        let part = |name| state.factors(name, shape, rank, element);
+        let [factors, means, squares] = PARTS;
+        let counts = numbers(&state.get(COUNTS, &[3], ElementType::F64)?);
+        Ok(Self {
+            state: State([part(factors)?, part(means)?, part(squares)?]),
+            rate: counts[0],
+            failures: counts[1] as usize,
+            taken: counts[2] as i32,
+        })
+    }
+}
 
 /// The kernels, by place in a batch.
 #[derive(Debug)]
@@ -196,12 +226,28 @@ impl Adam {
         let mut batch = Batch::new(&options.engine);
         let mut columns = Columns::new(&mut batch, options.rank, data.element(), Size::Sum)?;
         let kernels = Kernels::compile(&data, terms, batch)?;
-        let factors = start(x, &data, terms.least, options, (&kernels.compiled, &mut columns))?;
+        let element = data.element();
+        let begun = match &options.state {
+            Some(state) => Some(Begun::of(state, x.shape(), options.rank, element)?),
+            None => None,
+        };
+        let factors = match &begun {
+            Some(begun) => begun.state.0[0].clone(),
+            None => start(x, &data, terms.least, options, (&kernels.compiled, &mut columns))?,
+        };
         let zeros = || zeros(x.shape(), options.rank, data.element());
         let state = || Ok::<_, DecomposeError>(State([zeros()?, zeros()?, zeros()?]));
         let (before, next, gradient) = (state()?, state()?, zeros()?);
-        let state = State([factors.clone(), zeros()?, zeros()?]);
-        let places = Places::new(data.tensor, settings.own.seed);
+        let begun = match begun {
+            Some(begun) => begun,
+            None => Begun {
+                state: State([factors.clone(), zeros()?, zeros()?]),
+                rate: settings.rate,
+                failures: settings.own.failures,
+                taken: 0,
+            },
+        };
+        let places = Places::new(data.tensor.clone(), settings.own.seed);
         let [of_step, of_estimate] = sizes(places.stored(), options.iterations.saturating_mul(settings.steps));
         let counts = settings.samples.map_or(of_step, |(stored, others)| Counts { stored, others });
         let counts = places.limited(counts);
@@ -213,8 +259,9 @@ impl Adam {
         let estimate = places.sample(ESTIMATE, of_estimate)?;
         let loss = kernels.loss(&estimate, &factors)?;
         if !loss.is_finite() {
-            return Err(DecomposeError::Start(format!("the loss of the start is {loss}: start elsewhere")));
+            return Err(not_finite(loss, terms, &data, &factors, options)?);
         }
+        let Begun { state, rate, failures, taken } = begun;
         let compile_time = kernels.compiled.time;
         let prepare_time = began.elapsed().saturating_sub(compile_time);
         Ok(Self {
@@ -224,11 +271,11 @@ impl Adam {
             estimate,
             least: terms.least,
             tolerance: options.tolerance,
-            rate: settings.rate,
+            rate,
             decay: settings.own.decay,
             steps: settings.steps,
-            failures: settings.own.failures,
-            taken: 0,
+            failures,
+            taken,
             loss,
             before,
             next,
@@ -277,15 +324,19 @@ impl Optimize for Adam {
         if fell >= 0.0 {
             self.loss = loss;
             let ended = fell < self.tolerance * loss.abs().max(1.0);
-            return Ok(Progress { fit: None, measures: vec![("loss", loss)], ended });
+            return Ok(Progress { fit: None, measures: vec![("loss", loss)], ended, objective: None });
         }
         // Also where it is not a number.
         std::mem::swap(&mut self.state, &mut self.before);
         self.taken = begun;
         self.rate *= self.decay;
         let ended = self.failures == 0;
+        if ended {
+            // Shorter steps did not help: what ends the run is no tolerance.
+            finite(number, None, &[("loss", loss)])?;
+        }
         self.failures = self.failures.saturating_sub(1);
-        Ok(Progress { fit: None, measures: vec![("loss", self.loss)], ended })
+        Ok(Progress { fit: None, measures: vec![("loss", self.loss)], ended, objective: None })
     }
 
     fn factors(&self) -> &[AnyTensor] {
@@ -298,6 +349,13 @@ impl Optimize for Adam {
 
     fn prepared(&mut self) -> Prepared {
         std::mem::take(&mut self.prepared)
+    }
+
+    fn remembered(&self) -> MethodState {
+        let counts = vec![self.rate, self.failures as f64, f64::from(self.taken)];
+        let counts = Tensor::<f64, Dense<1>>::from_vec([3], counts).expect("three numbers").into_any();
+        let parts = PARTS.iter().zip(&self.state.0).flat_map(|(name, part)| named(name, part));
+        MethodState::new(parts.chain([(COUNTS.to_owned(), counts)]).collect())
     }
 }
 

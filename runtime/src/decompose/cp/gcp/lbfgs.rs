@@ -7,12 +7,13 @@
 
 use super::loss::Terms;
 use super::whole::Whole;
-use super::{Optimize, Prepared, Progress, start, step_text};
+use super::{MethodState, Optimize, Prepared, Progress, not_finite, start, step_text};
 use crate::decompose::DecomposeError;
 use crate::decompose::cp::CpOptions;
 use crate::decompose::cp::batch::{Batch, Compiled};
 use crate::decompose::cp::columns::wide;
 use crate::decompose::elements::zeros;
+use crate::decompose::observe::{finite, named};
 use crate::tensor::{AnyTensor, ElementType};
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -155,7 +156,11 @@ impl Lbfgs {
         let mut whole = Whole::new(x, terms, options, &mut batch)?;
         let operations = Operations::new(&mut batch, whole.data.element());
         let vectors = Vectors { compiled: batch.compile()?, operations };
-        let factors = start(x, &whole.data, terms.least, options, (&vectors.compiled, &mut whole.columns))?;
+        let factors = match &options.state {
+            Some(state) => state.factors("factor", x.shape(), options.rank, whole.data.element())?,
+            None => start(x, &whole.data, terms.least, options, (&vectors.compiled, &mut whole.columns))?,
+        };
+        let pairs = options.state.as_ref().map(|state| pairs_of(state, x, options.rank, whole.data.element()));
         let zeros = || zeros(x.shape(), options.rank, whole.data.element());
         let is_square = terms.closed.as_ref().is_some_and(|closed| closed.rest == super::loss::Rest::Square);
         let values = whole.data.tensor.values();
@@ -171,7 +176,7 @@ impl Lbfgs {
             direction: zeros()?,
             spare: zeros()?,
             free: zeros()?,
-            pairs: VecDeque::with_capacity(MEMORY + 1),
+            pairs: pairs.transpose()?.unwrap_or_else(|| VecDeque::with_capacity(MEMORY + 1)),
             prepared: Prepared::default(),
             factors,
             whole,
@@ -179,7 +184,7 @@ impl Lbfgs {
         made.loss = made.whole.value(&made.vectors.compiled, &made.factors)?;
         made.whole.gradient(&made.vectors.compiled, &made.factors, &mut made.gradient)?;
         if !made.loss.is_finite() {
-            return Err(DecomposeError::Start(format!("the loss of the start is {}: start elsewhere", made.loss)));
+            return Err(not_finite(made.loss, terms, &made.whole.data, &made.factors, options)?);
         }
         let compile_time = made.vectors.compiled.time;
         let prepare_time = began.elapsed().saturating_sub(compile_time);
@@ -257,10 +262,11 @@ impl Lbfgs {
 }
 
 impl Optimize for Lbfgs {
-    fn iterate(&mut self, _: usize) -> Result<Progress, DecomposeError> {
+    fn iterate(&mut self, number: usize) -> Result<Progress, DecomposeError> {
         let before = self.loss;
         self.vectors.free(&self.factors, &self.gradient, self.least, &mut self.free)?;
         let slope = self.aim()?;
+        finite(number, None, &[("slope of the loss", slope)])?;
         let mut found = if slope < 0.0 { self.search(slope)? } else { None };
         if found.is_none() && !self.pairs.is_empty() {
             self.pairs.clear();
@@ -286,7 +292,7 @@ impl Optimize for Lbfgs {
         let loss = self.loss;
         let fit = self.norm.filter(|norm| *norm > 0.0).map(|norm| 1.0 - loss.max(0.0).sqrt() / norm);
         let is_still = before - loss < self.tolerance * before.abs().max(loss.abs()).max(1.0);
-        Ok(Progress { fit, measures: vec![("loss", loss)], ended: is_done || is_still })
+        Ok(Progress { fit, measures: vec![("loss", loss)], ended: is_done || is_still, objective: None })
     }
 
     fn factors(&self) -> &[AnyTensor] {
@@ -300,4 +306,24 @@ impl Optimize for Lbfgs {
     fn prepared(&mut self) -> Prepared {
         std::mem::take(&mut self.prepared)
     }
+
+    fn remembered(&self) -> MethodState {
+        let mut arrays: Vec<(String, AnyTensor)> = named("factor", &self.factors).collect();
+        for (at, [step, change]) in self.pairs.iter().enumerate() {
+            arrays.extend(named(&format!("step_{at}"), step).chain(named(&format!("change_{at}"), change)));
+        }
+        MethodState::new(arrays)
+    }
+}
+
+/// Steps and changes of the gradient of a run before.
+fn pairs_of(
+    state: &MethodState,
+    x: &AnyTensor,
+    rank: usize,
+    element: ElementType,
+) -> Result<VecDeque<[Vector; 2]>, DecomposeError> {
+    let known = (0..MEMORY).take_while(|at| state.has(&format!("step_{at}_1")));
+    let one = |name: String| state.factors(&name, x.shape(), rank, element);
+    known.map(|at| Ok([one(format!("step_{at}"))?, one(format!("change_{at}"))?])).collect()
 }

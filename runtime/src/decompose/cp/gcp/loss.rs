@@ -1,6 +1,7 @@
 //! Losses: functions of an entry `x` and of what the model has there, `m`.
 
 use crate::decompose::DecomposeError;
+use crate::decompose::entries::within;
 use crate::execute::{Input, ProgramError, rendered};
 use crate::tensor::AnyTensor;
 use spc_compiler::diagnostics::codes::notation as codes;
@@ -13,14 +14,15 @@ use spc_compiler::syntax::{self, AssignOperator, Expr, ExprKind};
 pub enum Loss {
     /// (x - m)².
     Gaussian,
-    /// m - x log m, for counts; m > 0.
+    /// m - x log m, for counts; m > 0. Entries are not negative.
     Poisson,
-    /// log(1 + m) - x log m, for truth values; m are odds.
+    /// log(1 + m) - x log m, for truth values; m are odds. Entries are from 0 to 1: truth values, or probabilities.
     Bernoulli,
-    /// log(1 + exp m) - x m, for truth values; m are the logarithms of odds, and factors may be of any sign.
+    /// log(1 + exp m) - x m, for the same; m are the logarithms of odds, and factors may be of any sign.
     BernoulliLogit,
     /// Lines of the language over `x` and `m`: the loss, its derivative by `m`, and the least that factors may be, if any. The loss is
-    /// summed over all places of the tensor, also those that are not stored (`x` is 0 there).
+    /// summed over all places of the tensor, also those that are not stored (`x` is 0 there). A tensor is refused where the loss of the start is
+    /// not finite at an entry.
     Given {
         /// `m - x * ln(m + 1e-10)`.
         value: String,
@@ -65,6 +67,16 @@ pub(super) enum Rest {
 }
 
 impl Loss {
+    /// Refuses a tensor with an entry that the loss is not defined for.
+    pub(in crate::decompose::cp) fn admit(&self, x: &AnyTensor) -> Result<(), DecomposeError> {
+        match self {
+            Loss::Gaussian | Loss::Given { .. } => Ok(()),
+            Loss::Poisson => within(x, (0.0, f64::INFINITY), "Poisson"),
+            Loss::Bernoulli => within(x, (0.0, 1.0), "Bernoulli"),
+            Loss::BernoulliLogit => within(x, (0.0, 1.0), "Bernoulli-logit"),
+        }
+    }
+
     /// What kernels compute.
     pub(super) fn terms(&self) -> Result<Terms, DecomposeError> {
         let closed = |rest, value, derivative| -> Result<Option<Closed>, DecomposeError> {

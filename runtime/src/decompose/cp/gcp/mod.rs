@@ -26,15 +26,16 @@ mod whole;
 pub use loss::Loss;
 
 use super::CpOptions;
-use super::batch::Compiled;
+use super::batch::{Batch, Compiled};
 use super::columns::{Columns, product};
 use super::iterate::{Prepared, Progress, Snapshot, State, iterate};
 use super::stored::Stored;
 use crate::decompose::elements::dense;
 use crate::decompose::engine::Clock;
 use crate::decompose::start::{Signs, factors};
-use crate::decompose::{DecomposeError, Factor, Fitted, KTensor, Norm, Observer, Start};
+use crate::decompose::{DecomposeError, Factor, Fitted, KTensor, MethodState, Norm, Observer, Start};
 use crate::tensor::AnyTensor;
+use loss::Terms;
 
 /// How the loss is made smaller.
 #[derive(Debug, Clone, PartialEq)]
@@ -110,6 +111,9 @@ trait Optimize: std::fmt::Debug {
 
     /// What came before the first iteration, once.
     fn prepared(&mut self) -> Prepared;
+
+    /// What it remembers, with the factors as they are.
+    fn remembered(&self) -> MethodState;
 }
 
 impl<O: Optimize> State for O {
@@ -120,6 +124,10 @@ impl<O: Optimize> State for O {
 
     fn clock(&self) -> &Clock {
         &self.compiled().clock
+    }
+
+    fn remembered(&self) -> Option<MethodState> {
+        Some(Optimize::remembered(self))
     }
 }
 
@@ -172,6 +180,32 @@ fn start(
         of_element(&factor)
     };
     factors.into_iter().enumerate().map(scaled).collect()
+}
+
+/// Why the loss of a start is not finite: the first stored entry where it is not, else its value.
+fn not_finite(
+    loss: f64,
+    terms: &Terms,
+    data: &Stored,
+    factors: &[AnyTensor],
+    options: &CpOptions,
+) -> Result<DecomposeError, DecomposeError> {
+    let mut batch = Batch::new(&options.engine);
+    let (model, value) = (data.add(&mut batch, data.model()), whole::at_entries(data, &terms.value));
+    let value = (batch.add_text(value.0, &[]), value.1);
+    let compiled = batch.compile()?;
+    let (mut models, mut losses) = (data.alike()?, data.alike()?);
+    compiled.call_with(model, (&data.tensor, factors, None), &[], &mut models)?;
+    compiled.call(value.0, &value.1.inputs(&data.tensor, &models), &mut losses)?;
+    let mut first = None;
+    data.tensor.for_each_position(|index, position| {
+        let (value, loss) = (data.tensor.values().get_f64(position), losses.values().get_f64(position));
+        if first.is_none() && value != 0.0 && !loss.is_finite() {
+            let model = models.values().get_f64(position);
+            first = Some(DecomposeError::Loss { index: index.to_vec(), value, model, loss });
+        }
+    });
+    Ok(first.unwrap_or_else(|| DecomposeError::Start(format!("the loss of the start is {loss}: start elsewhere"))))
 }
 
 /// Adds multiples of factors: `max(A + c * B, least)`.
@@ -286,7 +320,7 @@ mod tests {
         let x = planted(&[12, 10, 8], 2, 3.0);
         let mut options = CpOptions { iterations: 2, ..CpOptions::new(3) };
         options.engine.deterministic = true;
-        let own = |seed| adam(Loss::Bernoulli, seed, 20, None);
+        let own = |seed| adam(Loss::Poisson, seed, 20, None);
         let on =
             |threads, seed| crate::parallel::with_threads(threads, || run(&x, own(seed), &options).unwrap()).unwrap();
         assert_eq!(on(1, 7).model, on(3, 7).model);
@@ -386,6 +420,70 @@ mod tests {
         let small = CpOptions { memory: Some(100), ..options.clone() };
         let error = run(&x, by(Loss::Bernoulli), &small).unwrap_err().to_string();
         assert!(error.contains("Adam"), "{error}");
+    }
+
+    /// With its state, through a file, as without a break.
+    #[test]
+    fn a_run_goes_on_with_its_state() {
+        let (x, folder) = (counts(&[5, 4, 3]), tempfile::tempdir().unwrap());
+        let path = folder.path().join("state.npz");
+        for element in [ElementType::F64, ElementType::F32] {
+            let options =
+                interpreted(&CpOptions { iterations: 9, tolerance: 0.0, element: Some(element), ..CpOptions::new(2) });
+            let rising = Optimizer::Adam { rate: 0.3, samples: Some((20, 20)), steps: 4 };
+            let rising = GcpOptions { optimizer: rising, failures: 5, ..by(Loss::Poisson) };
+            for own in [by(Loss::Poisson), by(Loss::Gaussian), adam(Loss::Poisson, 3, 7, Some((20, 20))), rising] {
+                let whole = run(&x, own.clone(), &options).unwrap();
+                let mut state = None;
+                let mut observe = |step: &crate::decompose::Step<'_, KTensor>| {
+                    if step.iteration.number < 4 {
+                        return ControlFlow::Continue(());
+                    }
+                    state = step.model.state();
+                    ControlFlow::Break(())
+                };
+                let first = cp(&x, &CpMethod::Gcp(own.clone()), &options, &mut observe).unwrap();
+                assert_eq!(first.state, state);
+                state.unwrap().write(&path).unwrap();
+                let state = Some(MethodState::read(&path).unwrap());
+                let rest = run(&x, own.clone(), &CpOptions { done: 4, state, ..options.clone() }).unwrap();
+                assert_eq!(rest.model, whole.model, "{own:?}");
+                let other = CpOptions { done: 4, state: first.state, ..CpOptions { rank: 3, ..options.clone() } };
+                let error = run(&x, own.clone(), &other).unwrap_err().to_string();
+                assert!(error.contains("no `factor_1` of shape 5 × 3"), "{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn entries_outside_of_the_domain_of_a_loss_are_refused() {
+        let x = counts(&[5, 4, 3]);
+        let options = interpreted(&CpOptions::new(2));
+        let with = |value: f64| {
+            let mut x = x.clone();
+            x.values_mut::<f64>().unwrap()[2] = value;
+            x
+        };
+        let message = |x: &AnyTensor, own: GcpOptions| run(x, own, &options).unwrap_err().to_string();
+        let negative = message(&with(-1e-30), by(Loss::Poisson));
+        assert!(negative.ends_with("is -1e-30: the Poisson loss takes values from 0 up"), "{negative}");
+        for loss in [Loss::Bernoulli, Loss::BernoulliLogit] {
+            let above = message(&x, by(loss.clone()));
+            assert!(above.contains("loss takes values from 0 to 1"), "{above}");
+            assert!(run(&truths(&x), by(loss.clone()), &options).is_ok());
+            assert!(message(&truths(&x).with_values(with(-1.0).values().clone()).unwrap(), by(loss)).contains("is -1"));
+        }
+        assert!(run(&with(-4.0), by(Loss::Gaussian), &options).is_ok());
+        // A loss of a user's own says where it is not defined: here a logarithm of the data.
+        let value = "m - x * ln(m + 1e-10) + ln(x + 1)".to_owned();
+        let given = Loss::Given { value, derivative: "1 - x / (m + 1e-10)".to_owned(), least: Some(0.0) };
+        for own in [by(given.clone()), adam(given, 1, 5, Some((29, 10)))] {
+            let error = message(&with(-3.0), own);
+            assert!(
+                error.starts_with("the loss at (1, ") && error.contains("is NaN, where the entry is -3"),
+                "{error}"
+            );
+        }
     }
 
     #[test]

@@ -50,7 +50,7 @@ impl Whole {
         let (value, derivative) =
             closed.map_or((&terms.value, &terms.derivative), |closed| (&closed.value, &closed.derivative));
         let (value, reads_of_value) = value_text(&data, value, closed);
-        let (derivative, reads_of_derivative) = derivative_text(&data, derivative);
+        let (derivative, reads_of_derivative) = at_entries(&data, derivative);
         let element = data.element();
         let rest = closed.map(|closed| (closed.rest, batch.add_text(rest_text(closed.rest, element.name()), &[])));
         Ok(Self {
@@ -138,8 +138,8 @@ fn value_text(data: &Stored, value: &Expression, closed: Option<&Closed>) -> (St
     (format!("fn value({}) -> v: f64 {{ v = {text}; }} {schedule}", parameters(reads, data)), reads)
 }
 
-/// `D`: an expression at the places of the tensor.
-fn derivative_text(data: &Stored, derivative: &Expression) -> (String, Reads) {
+/// `D`: an expression at the places of the tensor, with what it reads.
+pub(super) fn at_entries(data: &Stored, derivative: &Expression) -> (String, Reads) {
     let reads = Reads { x: true, ..Reads::of(derivative) };
     let (x, m, d) = (data.access("X"), data.access("M"), data.access("D"));
     let text = derivative.with(&x, &m);
