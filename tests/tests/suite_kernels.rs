@@ -124,7 +124,11 @@ fn rustc_takes(cases: &[Case]) -> Result<(), String> {
          {}}}\n\
          pub mod complex {{\n{}\n}}\n",
         kernels.join("\n"),
-        helpers::modules(spc_compiler::format::INTERLEAVE_TEXT, spc_compiler::ir::HALF_TEXT),
+        helpers::modules(
+            spc_compiler::format::INTERLEAVE_TEXT,
+            spc_compiler::ir::HALF_TEXT,
+            spc_compiler::ir::NUMBERS_TEXT
+        ),
         include_str!("../../runtime/src/execute/native/complex.rs"),
     );
     let folder = tempfile::tempdir().expect("a folder");

@@ -188,6 +188,7 @@ pub(super) const BUILT_IN: &[&str] = &[
     "gridDim",
     "hypot",
     "i386",
+    "ilogb",
     "int16_t",
     "int2",
     "int3",

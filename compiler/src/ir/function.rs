@@ -1,5 +1,6 @@
 //! The functions of values: one table of their names and of what they are.
 
+use super::numbers::Real;
 use super::{ElementType, Literal};
 
 macro_rules! functions {
@@ -50,28 +51,22 @@ macro_rules! functions {
             }
         }
     };
+    (@call $type:ident min 2 $arguments:ident) => { two($arguments, $type::minimum_number) };
+    (@call $type:ident max 2 $arguments:ident) => { two($arguments, $type::maximum_number) };
+    (@call $type:ident asinh 1 $arguments:ident) => { one($arguments, $type::arsinh) };
+    (@call $type:ident acosh 1 $arguments:ident) => { one($arguments, $type::arcosh) };
     // Of complex numbers alone.
     (@call $type:ident re 1 $arguments:ident) => { no_value($arguments) };
     (@call $type:ident im 1 $arguments:ident) => { no_value($arguments) };
     (@call $type:ident conj 1 $arguments:ident) => { no_value($arguments) };
     (@call $type:ident complex 2 $arguments:ident) => { no_value($arguments) };
-    (@call $type:ident $method:ident 1 $arguments:ident) => {
-        match $arguments {
-            [a] => Some($type::$method(*a)),
-            _ => None,
-        }
-    };
-    (@call $type:ident $method:ident 2 $arguments:ident) => {
-        match $arguments {
-            [a, b] => Some($type::$method(*a, *b)),
-            _ => None,
-        }
-    };
+    (@call $type:ident $method:ident 1 $arguments:ident) => { one($arguments, $type::$method) };
+    (@call $type:ident $method:ident 2 $arguments:ident) => { two($arguments, $type::$method) };
 }
 functions! {
-    /// The smaller of two; of a number and NaN, the number.
+    /// The smaller of two; of a number and NaN, the number; -0 is smaller than 0 (`minimumNumber` of IEEE 754-2019).
     Min "min" min 2;
-    /// The larger of two; of a number and NaN, the number.
+    /// The larger of two; of a number and NaN, the number; 0 is larger than -0.
     Max "max" max 2;
     /// Absolute value.
     Abs "abs" abs 1;
@@ -131,6 +126,20 @@ functions! {
     Conj "conj" conj 1;
     /// The complex number of a real and an imaginary part (floating point).
     Complex "complex" complex 2;
+}
+
+fn one<T: Copy>(arguments: &[T], function: impl Fn(T) -> T) -> Option<T> {
+    match arguments {
+        [a] => Some(function(*a)),
+        _ => None,
+    }
+}
+
+fn two<T: Copy>(arguments: &[T], function: impl Fn(T, T) -> T) -> Option<T> {
+    match arguments {
+        [a, b] => Some(function(*a, *b)),
+        _ => None,
+    }
 }
 
 fn no_value<T>(_: &[T]) -> Option<T> {

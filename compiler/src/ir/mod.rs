@@ -37,6 +37,8 @@ mod function;
 pub mod half;
 mod index;
 mod nameless;
+#[doc(hidden)]
+pub mod numbers;
 mod ordered;
 mod parse;
 mod policy;
@@ -395,6 +397,10 @@ pub enum Expr {
 /// The text of what numbers of two bytes are, for kernels that are compiled without this crate.
 #[doc(hidden)]
 pub const HALF_TEXT: &str = include_str!("half.rs");
+
+/// The text of what numbers do at the ends of their range, for the same.
+#[doc(hidden)]
+pub const NUMBERS_TEXT: &str = include_str!("numbers.rs");
 
 /// A value of an element type.
 #[derive(Debug, Clone, Copy)]

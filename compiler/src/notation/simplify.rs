@@ -150,8 +150,10 @@ fn effect_on_the_left(operator: BinaryOperator, literal: Literal) -> Effect {
     use BinaryOperator::*;
     match operator {
         Add | Multiply | And | Or | BitAnd | BitOr => effect_on_the_right(operator, literal),
-        // Bytes have no negative.
-        Subtract if literal.is_zero() && literal.element().is_signed() => Effect::Negates,
+        // Bytes have no negative, and 0 - 0 of floating point numbers is not -0.
+        Subtract if literal.is_zero() && literal.element().is_integer() && literal.element().is_signed() => {
+            Effect::Negates
+        }
         Subtract if literal.is_infinite() => Effect::Annihilates(literal),
         _ => Effect::None,
     }

@@ -9,7 +9,11 @@ mod helpers;
 
 /// The run time's `parallel` module as text: printed kernels call it.
 pub(crate) fn parallel() -> String {
-    let modules = helpers::modules(spc_compiler::format::INTERLEAVE_TEXT, spc_compiler::ir::HALF_TEXT);
+    let modules = helpers::modules(
+        spc_compiler::format::INTERLEAVE_TEXT,
+        spc_compiler::ir::HALF_TEXT,
+        spc_compiler::ir::NUMBERS_TEXT,
+    );
     format!(
         "mod parallel {{
             {modules}

@@ -2,6 +2,8 @@
 //!
 //! This file stands by itself, as that of the chunks does: it is compiled at run time too.
 
+use super::numbers::Real;
+
 /// An operator between two values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
@@ -13,9 +15,9 @@ pub enum Op {
     Multiply,
     /// `/`, of floating point numbers
     Divide,
-    /// The smaller; of a number and NaN, the number.
+    /// The smaller; of a number and NaN, the number; -0 is smaller than 0.
     Min,
-    /// The larger; of a number and NaN, the number.
+    /// The larger; of a number and NaN, the number; 0 is larger than -0.
     Max,
     /// `&`, of integers and truth values
     And,
@@ -79,15 +81,64 @@ operators! {
 /// assert_eq!(lesser(2.0, f64::NAN), 2.0);
 /// ```
 #[inline(always)]
-pub fn lesser<T: PartialOrd>(total: T, value: T) -> T {
-    if value < total { value } else { total }
+pub fn lesser<T: Ordered>(total: T, value: T) -> T {
+    total.lesser(value)
 }
 
 /// The larger of a total, which is no NaN, and a value: of NaN, the total.
 #[inline(always)]
-pub fn greater<T: PartialOrd>(total: T, value: T) -> T {
-    if value > total { value } else { total }
+pub fn greater<T: Ordered>(total: T, value: T) -> T {
+    total.greater(value)
 }
+
+/// Numbers with an order: a total that is no NaN meets a value.
+pub trait Ordered: Copy {
+    /// See [`lesser`].
+    fn lesser(self, value: Self) -> Self;
+    /// See [`greater`].
+    fn greater(self, value: Self) -> Self;
+}
+
+macro_rules! ordered {
+    ($($type:ident)*) => {
+        $(impl Ordered for $type {
+            #[inline(always)]
+            fn lesser(self, value: Self) -> Self {
+                if value < self { value } else { self }
+            }
+
+            #[inline(always)]
+            fn greater(self, value: Self) -> Self {
+                if value > self { value } else { self }
+            }
+        })*
+    };
+}
+
+ordered!(i8 i16 i32 i64 u8 u16 u32 u64 usize);
+
+macro_rules! ordered_floats {
+    ($($type:ident)*) => {
+        $(impl Ordered for $type {
+            #[inline(always)]
+            fn lesser(self, value: Self) -> Self {
+                let smaller = if value < self { value } else { self };
+                // Of two that are equal, zeros may have different signs: that of -0 stays.
+                let sign = if value == self { value.to_bits() } else { 0 };
+                Self::from_bits(smaller.to_bits() | sign)
+            }
+
+            #[inline(always)]
+            fn greater(self, value: Self) -> Self {
+                let larger = if value > self { value } else { self };
+                let sign = if value == self { value.to_bits() } else { !0 };
+                Self::from_bits(larger.to_bits() & sign)
+            }
+        })*
+    };
+}
+
+ordered_floats!(f32 f64);
 
 /// The types of elements that terms are of.
 pub trait Value: Copy + Default {
@@ -142,8 +193,8 @@ macro_rules! floats {
                     Op::Subtract => one - other,
                     Op::Multiply => one * other,
                     Op::Divide => one / other,
-                    Op::Min => one.min(other),
-                    Op::Max => one.max(other),
+                    Op::Min => one.minimum_number(other),
+                    Op::Max => one.maximum_number(other),
                     Op::And | Op::Or => undefined(),
                 }
             }

@@ -59,6 +59,7 @@ mod masked;
 ))]
 mod masks;
 mod one_by_one;
+mod parts;
 mod product;
 mod ready;
 mod room;
@@ -76,7 +77,8 @@ pub use bitmap::{Bitmap, Lent};
 pub use bits::{Bits, BitsOf, Numbers, rank};
 pub use chunks::{Chunks, Fixed, JoinedPositions, Owned, Part, Partial, Position, Private, Segmented, TakenSegments};
 pub use combine::{
-    All, Any, Difference, Maximum, Minimum, Monoid, Op, Operator, Product, Quotient, Sum, Value, greater, lesser,
+    All, Any, Difference, Maximum, Minimum, Monoid, Op, Operator, Ordered, Product, Quotient, Sum, Value, greater,
+    lesser,
 };
 pub use coordinate::Coordinate;
 pub use dot::{At, AtSome, Both, Number, Run, Same, Stored, Term, Terms, at, at_some, run, same};
@@ -86,6 +88,9 @@ pub(crate) use interrupt::{Interrupted, watched};
 pub(crate) use interrupt::{Question, question};
 pub use intersect::{Directory, Intersection, intersection, intersection_in};
 pub use joined::{Joined, Taken};
+#[doc(hidden)]
+pub use numbers::{Parts, Real, arcosh, arsinh, maximum_number, minimum_number};
+pub use parts::{Complex, exponential, quotient, root};
 pub use product::{Fused, add_product};
 #[cfg(feature = "compile")]
 pub(crate) use room::length;
@@ -98,6 +103,7 @@ pub use workspace::{Key, Table, sort};
 
 use spc_compiler::format::interleave;
 use spc_compiler::ir::half as rounding;
+use spc_compiler::ir::numbers;
 
 // SAFETY: both parts are numbers, and what is zero in either is zero bytes.
 unsafe impl Plain for crate::complex::c32 {

@@ -3,7 +3,7 @@
 //! This file stands by itself too: tests of the compiler include it.
 
 /// What kernels call.
-const CALLED: [(&str, &str); 13] = [
+const CALLED: [(&str, &str); 14] = [
     ("bitmap", include_str!("bitmap.rs")),
     ("bits", include_str!("bits.rs")),
     ("chunks", include_str!("chunks.rs")),
@@ -13,6 +13,7 @@ const CALLED: [(&str, &str); 13] = [
     ("half", include_str!("half.rs")),
     ("intersect", include_str!("intersect.rs")),
     ("joined", include_str!("joined.rs")),
+    ("parts", include_str!("parts.rs")),
     ("product", include_str!("product.rs")),
     ("room", include_str!("room.rs")),
     ("row", include_str!("row.rs")),
@@ -51,9 +52,10 @@ const NOTHING_IS_READY: &str = "
 ";
 
 /// What stands in a module `parallel` that has functions `threads` and `run_all` besides; `interleave` is the text of what puts
-/// codes together, and `rounding` that of what numbers of two bytes are.
-pub(crate) fn modules(interleave: &str, rounding: &str) -> String {
-    let all = CALLED.into_iter().chain(OTHERS).chain([("interleave", interleave), ("rounding", rounding)]);
+/// codes together, `rounding` that of what numbers of two bytes are, and `numbers` that of what numbers do at the ends of their range.
+pub(crate) fn modules(interleave: &str, rounding: &str, numbers: &str) -> String {
+    let others = [("interleave", interleave), ("rounding", rounding), ("numbers", numbers)];
+    let all = CALLED.into_iter().chain(OTHERS).chain(others);
     let has_masks = "#[cfg(all(
         target_arch = \"x86_64\", target_feature = \"avx512bw\", target_feature = \"avx512dq\", target_feature = \"avx512vl\"
     ))]";
@@ -61,7 +63,8 @@ pub(crate) fn modules(interleave: &str, rounding: &str) -> String {
     let own = MASKS.lines().filter(|line| !line.starts_with("mod ")).map(|line| format!("{line}\n"));
     let masks: String = own.chain(INSIDE_MASKS.into_iter().map(module)).collect();
     let masked = [("loads", LOADS), ("masks", &masks)].map(|text| format!("{has_masks}\n{}", module(text)));
-    CALLED.iter().map(|(name, _)| format!("pub use {name}::*;\n")).chain(all.map(module)).chain(masked).collect()
+    let called = CALLED.iter().map(|(name, _)| *name).chain(["numbers"]);
+    called.map(|name| format!("pub use {name}::*;\n")).chain(all.map(module)).chain(masked).collect()
 }
 
 fn module((name, text): (&str, &str)) -> String {

@@ -264,7 +264,7 @@ macro_rules! compiled_for {
 macro_rules! registers_with_masks {
     ($features:literal, $mask:ty; $(
         $module:ident $number:ident $register:ident: $splat:ident $load:ident $load_some:ident $store:ident $store_some:ident
-        $add:ident $sub:ident $mul:ident $div:ident $min:ident $max:ident $compare:ident $blend:ident $fmadd:ident $xor:ident;
+        $add:ident $sub:ident $mul:ident $div:ident $min:ident $max:ident $compare:ident $blend:ident $fmadd:ident $xor:ident $or:ident $and:ident;
     )*) => {
         $(pub(crate) mod $module {
             use super::*;
@@ -292,13 +292,16 @@ macro_rules! registers_with_masks {
 
                 pub(crate) fn over(one: $register, other: $register) -> $register { $div(one, other) }
 
-                // Where either is no number, the instructions give the second.
+                // Where either is no number, or both are zero, the instructions give the second. Those that are equal have the same bits, but
+                // for zeros.
                 pub(crate) fn lesser(one: $register, other: $register) -> $register {
-                    $blend($compare::<_CMP_UNORD_Q>(other, other), $min(one, other), one)
+                    let smaller = $blend($compare::<_CMP_UNORD_Q>(other, other), $min(one, other), one);
+                    $blend($compare::<_CMP_EQ_OQ>(one, other), smaller, $or(one, other))
                 }
 
                 pub(crate) fn greater(one: $register, other: $register) -> $register {
-                    $blend($compare::<_CMP_UNORD_Q>(other, other), $max(one, other), one)
+                    let larger = $blend($compare::<_CMP_UNORD_Q>(other, other), $max(one, other), one);
+                    $blend($compare::<_CMP_EQ_OQ>(one, other), larger, $and(one, other))
                 }
 
                 pub(crate) fn negated(one: $register) -> $register { $xor(one, $splat(-0.0)) }
@@ -336,10 +339,10 @@ pub mod avx512 {
             registers_with_masks! { "avx512f,avx512dq,avx512vl,fma", __mmask8;
                 double f64 __m512d: _mm512_set1_pd _mm512_loadu_pd _mm512_maskz_loadu_pd _mm512_storeu_pd _mm512_mask_storeu_pd
                     _mm512_add_pd _mm512_sub_pd _mm512_mul_pd _mm512_div_pd _mm512_min_pd _mm512_max_pd _mm512_cmp_pd_mask
-                    _mm512_mask_blend_pd _mm512_fmadd_pd _mm512_xor_pd;
+                    _mm512_mask_blend_pd _mm512_fmadd_pd _mm512_xor_pd _mm512_or_pd _mm512_and_pd;
                 single f32 __m256: _mm256_set1_ps _mm256_loadu_ps _mm256_maskz_loadu_ps _mm256_storeu_ps _mm256_mask_storeu_ps
                     _mm256_add_ps _mm256_sub_ps _mm256_mul_ps _mm256_div_ps _mm256_min_ps _mm256_max_ps _mm256_cmp_ps_mask
-                    _mm256_mask_blend_ps _mm256_fmadd_ps _mm256_xor_ps;
+                    _mm256_mask_blend_ps _mm256_fmadd_ps _mm256_xor_ps _mm256_or_ps _mm256_and_ps;
             }
         }
     }
@@ -376,7 +379,7 @@ pub mod avx512 {
             registers_with_masks! { "avx512f,avx512dq,avx512vl,fma", __mmask16;
                 single f32 __m512: _mm512_set1_ps _mm512_loadu_ps _mm512_maskz_loadu_ps _mm512_storeu_ps _mm512_mask_storeu_ps
                     _mm512_add_ps _mm512_sub_ps _mm512_mul_ps _mm512_div_ps _mm512_min_ps _mm512_max_ps _mm512_cmp_ps_mask
-                    _mm512_mask_blend_ps _mm512_fmadd_ps _mm512_xor_ps;
+                    _mm512_mask_blend_ps _mm512_fmadd_ps _mm512_xor_ps _mm512_or_ps _mm512_and_ps;
             }
 
             pairs! { "avx512f,avx512dq,avx512vl,fma", __mmask16, halves, 8;
@@ -431,10 +434,10 @@ pub mod avx2 {
             registers_with_masks! { "avx2,fma", __m256i;
                 single f32 __m256: _mm256_set1_ps _mm256_loadu_ps load_single _mm256_storeu_ps _mm256_maskstore_ps
                     _mm256_add_ps _mm256_sub_ps _mm256_mul_ps _mm256_div_ps _mm256_min_ps _mm256_max_ps _mm256_cmp_ps
-                    blend_single _mm256_fmadd_ps _mm256_xor_ps;
+                    blend_single _mm256_fmadd_ps _mm256_xor_ps _mm256_or_ps _mm256_and_ps;
                 four f64 __m256d: _mm256_set1_pd _mm256_loadu_pd load_double _mm256_storeu_pd _mm256_maskstore_pd
                     _mm256_add_pd _mm256_sub_pd _mm256_mul_pd _mm256_div_pd _mm256_min_pd _mm256_max_pd _mm256_cmp_pd
-                    blend_double _mm256_fmadd_pd _mm256_xor_pd;
+                    blend_double _mm256_fmadd_pd _mm256_xor_pd _mm256_or_pd _mm256_and_pd;
             }
 
             compiled_for! { "avx2,fma";
@@ -501,6 +504,7 @@ macro_rules! arrays {
         }
 
         $(pub(crate) mod $module {
+            use crate::parallel::numbers::Real;
             use crate::parallel::product::Fused;
             use std::array::from_fn;
 
@@ -547,11 +551,11 @@ macro_rules! arrays {
             }
 
             pub(crate) fn lesser(one: Lanes, other: Lanes) -> Lanes {
-                from_fn(|lane| one[lane].min(other[lane]))
+                from_fn(|lane| one[lane].minimum_number(other[lane]))
             }
 
             pub(crate) fn greater(one: Lanes, other: Lanes) -> Lanes {
-                from_fn(|lane| one[lane].max(other[lane]))
+                from_fn(|lane| one[lane].maximum_number(other[lane]))
             }
 
             pub(crate) fn negated(one: Lanes) -> Lanes {
@@ -640,6 +644,7 @@ mod tests {
         (of $name:ident $number:ident $vector:ident $count:literal $module:ident $masks:ident $(#[$compiled:meta])*) => {
             mod $name {
                 use super::*;
+                use crate::parallel::{maximum_number, minimum_number};
 
                 $(#[$compiled])*
                 fn computes<const COUNT: usize, const FULL: usize>(length: usize) {
@@ -647,6 +652,8 @@ mod tests {
                     let one: Vec<$number> = (0..LENGTH).map(|place| place as $number * 0.5 - 3.0).collect();
                     let mut other: Vec<$number> = (0..LENGTH).map(|place| 7.0 - place as $number).collect();
                     other[0] = $number::NAN;
+                    // Both are zero.
+                    other[6] = [0.0, -0.0][$count % 3 % 2];
                     let elements = |of: &dyn Fn($number, $number) -> $number| -> Vec<$number> {
                         (0..LENGTH).map(|place| if place < length { of(one[place], other[place]) } else { -1.0 }).collect()
                     };
@@ -658,10 +665,10 @@ mod tests {
                         (|a, b| a.minus(b), &|a, b| a - b),
                         (|a, b| a.times(b), &|a, b| a * b),
                         (|a, b| a.over(b), &|a, b| a / b),
-                        (|a, b| a.lesser(b), &|a, b| a.min(b)),
-                        (|a, b| b.greater(a), &|a, b| a.max(b)),
+                        (|a, b| a.lesser(b), &|a, b| minimum_number(a, b)),
+                        (|a, b| b.greater(a), &|a, b| maximum_number(a, b)),
                         (|a, b| a.times_plus(b, $vector::splat(0.5)), &|a, b| a.mul_add(b, 0.5)),
-                        (|a, b| b.lesser(a.negated()), &|a, b| b.min(-a)),
+                        (|a, b| b.lesser(a.negated()), &|a, b| minimum_number(b, -a)),
                     ];
                     for (in_vectors, one_by_one) in operators {
                         let mut row = other[..length].to_vec();

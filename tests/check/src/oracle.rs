@@ -767,7 +767,11 @@ fn arithmetic(operator: BinaryOperator, left: Number, right: Number) -> Number {
                 Add => Number::$variant($a + $b),
                 Subtract => Number::$variant($a - $b),
                 Multiply => Number::$variant($a * $b),
-                Divide => Number::$variant($a / $b),
+                Divide => Number::$variant({
+                    // Squares of what is divided by may be beyond the range.
+                    let size = $b.re.abs().max($b.im.abs());
+                    if size.is_normal() { $a.unscale(size) / $b.unscale(size) } else { $a / $b }
+                }),
                 Equal => Number::Bool($a == $b),
                 NotEqual => Number::Bool($a != $b),
                 other => panic!("{other:?} of complex numbers"),

@@ -179,10 +179,15 @@ impl Helpers {
         })
     }
 
-    /// The lesser or greater of two values. Of a number and NaN it is the number; where the first is never NaN, that costs nothing.
+    /// The lesser or greater of two values. Of a number and NaN it is the number, where the first may be NaN; -0 is less than 0.
     pub(super) fn extreme(&mut self, function: Function, ty: Type, is_ordered: bool) -> String {
         let sign = if function == Function::Min { "<" } else { ">" };
         let is_float = matches!(ty, Type::Element(element) if element.is_float());
+        let zeros = match (is_float, function) {
+            (false, _) => "",
+            (true, Function::Min) => " || (b == a && signbit(b))",
+            (true, _) => " || (b == a && !signbit(b))",
+        };
         let (word, nan) = match (is_float, is_ordered) {
             (true, false) => (function.name().to_owned(), " || a != a"),
             (true, true) => (format!("{}_ordered", function.name()), ""),
@@ -191,7 +196,7 @@ impl Helpers {
         let suffix = if ty == Type::Index { "index".to_owned() } else { type_of(ty).name().to_owned() };
         let ty = type_name(ty);
         self.add(format!("spc_{word}_{suffix}"), |name| {
-            format!("static inline {ty} {name}({ty} a, {ty} b) {{\n    return b {sign} a{nan} ? b : a;\n}}\n")
+            format!("static inline {ty} {name}({ty} a, {ty} b) {{\n    return b {sign} a{zeros}{nan} ? b : a;\n}}\n")
         })
     }
 
@@ -207,13 +212,15 @@ impl Helpers {
             BinaryOperator::Multiply => {
                 ("mul", format!("    return {make}(a_re * b_re - a_im * b_im, a_re * b_im + a_im * b_re);\n"))
             }
-            BinaryOperator::Divide => (
-                "div",
-                format!(
-                    "    const {part} square = b_re * b_re + b_im * b_im;
-    return {make}((a_re * b_re + a_im * b_im) / square, (a_im * b_re - a_re * b_im) / square);\n"
-                ),
-            ),
+            BinaryOperator::Divide => {
+                self.fixed("quotient", include_str!("text/quotient.c"));
+                let value = format!(
+                    "    double parts[2];
+    spc_quotient(a_re, a_im, b_re, b_im, parts);
+    return {make}(({part})parts[0], ({part})parts[1]);\n"
+                );
+                ("div", value)
+            }
             _ => return None,
         };
         Some(self.add(format!("spc_{word}_{}", element.name()), |name| {

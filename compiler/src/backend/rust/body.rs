@@ -792,6 +792,10 @@ impl Printer<'_> {
                 let operator: TokenStream = format!("{operator}=").parse().expect("operators are tokens");
                 quote!(#place #operator #value;)
             }
+            Reduction::Helper(name) => {
+                let (helpers, name) = (&self.options.parallel, ident(name));
+                quote!(#place = #helpers::#name(#place, #value);)
+            }
             Reduction::Method(method) => {
                 let method = ident(method);
                 quote!(#place = #current.#method(#value);)

@@ -184,7 +184,11 @@ impl Printer<'_> {
             }
             Expr::Search { .. } => Precedence::Sum,
             Expr::Unary(UnaryOperator::Negate, operand) if self.is_integer(operand) => Precedence::Atom,
-            Expr::Binary(operator, left, _) if self.wrapping(*operator, left).is_some() => Precedence::Atom,
+            Expr::Binary(operator, left, _)
+                if self.wrapping(*operator, left).is_some() || self.is_complex_quotient(*operator, left) =>
+            {
+                Precedence::Atom
+            }
             Expr::Cast(Type::Element(element), _) if element.is_complex() => Precedence::Atom,
             other => precedence(other),
         }
@@ -274,6 +278,10 @@ impl Printer<'_> {
             let [left, right] = [left, right].map(|operand| self.at_least(operand, Precedence::Prefix));
             return quote!(#left #sign #right);
         }
+        if self.is_complex_quotient(operator, left) {
+            let (helpers, left, right) = (&self.options.parallel, self.expr(left), self.expr(right));
+            return quote!(#helpers::quotient(#left, #right));
+        }
         if let Some(method) = self.wrapping(operator, left) {
             let method = ident(method);
             let left = self.typed(left, Precedence::Atom);
@@ -334,6 +342,11 @@ impl Printer<'_> {
         spelling::wrapping(operator, self.element_of(left)?)
     }
 
+    /// Whether it is a quotient of complex numbers, which prints as a call.
+    fn is_complex_quotient(&self, operator: BinaryOperator, left: &Expr) -> bool {
+        operator == BinaryOperator::Divide && self.element_of(left).is_some_and(ElementType::is_complex)
+    }
+
     /// The element type of an expression; indices have none.
     fn element_of(&self, expr: &Expr) -> Option<ElementType> {
         match self.kernel.type_of(expr) {
@@ -387,6 +400,11 @@ impl Printer<'_> {
         let receiver = || self.typed(first, Precedence::Atom);
         match spelling::function(function, element) {
             Spelling::Itself => receiver(),
+            Spelling::Helper(name) => {
+                let (helpers, name, first) = (&self.options.parallel, ident(name), self.typed(first, Precedence::Or));
+                let arguments = [first].into_iter().chain(rest);
+                quote!(#helpers::#name(#(#arguments),*))
+            }
             Spelling::Method(method) => {
                 let (receiver, method) = (receiver(), ident(method));
                 quote!(#receiver.#method(#(#rest),*))

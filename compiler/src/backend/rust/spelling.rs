@@ -1,7 +1,8 @@
 //! How what is done with elements is spelled in Rust, by their type: one table.
 //!
-//! Floating point and complex numbers have the operators of Rust. Integers wrap around, which methods say. Complex numbers are
-//! those of the crate `num-complex`, under the names `c32` and `c64`.
+//! Floating point and complex numbers have the operators of Rust, but for quotients of complex ones. Integers wrap around, which methods
+//! say. Complex numbers are those of the crate `num-complex`, under the names `c32` and `c64`. What Rust or that crate does not do
+//! right at the ends of the range is a helper.
 
 use crate::ir::{BinaryOperator, Combine, ElementType, Function, ReduceOperator, Type};
 
@@ -10,6 +11,8 @@ use crate::ir::{BinaryOperator, Combine, ElementType, Function, ReduceOperator, 
 pub(super) enum Spelling {
     /// `a.min(b)`
     Method(&'static str),
+    /// `parallel::minimum_number(a, b)`
+    Helper(&'static str),
     /// `a.re`
     Field(&'static str),
     /// `c64::new(a, b)`
@@ -25,6 +28,8 @@ pub(super) enum Reduction {
     Operator(&'static str),
     /// `place = place.min(value)`
     Method(&'static str),
+    /// `place = parallel::minimum_number(place, value)`
+    Helper(&'static str),
     /// `place = join(place, value)`, by the function of a declared operator for this element type
     Defined(ElementType),
 }
@@ -56,7 +61,10 @@ pub(super) fn reduce(operator: ReduceOperator, ty: Type) -> Reduction {
             Some(method) => Reduction::Method(method),
             None => Reduction::Operator(operator.name()),
         },
-        Combine::Function(function) => Reduction::Method(function.method()),
+        Combine::Function(other) => match element.map(|element| function(other, element)) {
+            Some(Spelling::Helper(helper)) => Reduction::Helper(helper),
+            _ => Reduction::Method(other.method()),
+        },
         Combine::Defined(definition) => Reduction::Defined(definition.element),
     }
 }
@@ -105,6 +113,12 @@ pub(super) fn function(function: Function, element: ElementType) -> Spelling {
         Function::Abs if element.is_complex() => Spelling::Method("norm"),
         Function::Re | Function::Im => Spelling::Field(function.method()),
         Function::Complex => Spelling::New(function.result(element)),
+        Function::Sqrt if element.is_complex() => Spelling::Helper("root"),
+        Function::Exp if element.is_complex() => Spelling::Helper("exponential"),
+        Function::Min if element.is_float() => Spelling::Helper("minimum_number"),
+        Function::Max if element.is_float() => Spelling::Helper("maximum_number"),
+        Function::Asinh => Spelling::Helper("arsinh"),
+        Function::Acosh => Spelling::Helper("arcosh"),
         _ => Spelling::Method(function.method()),
     }
 }

@@ -9,7 +9,7 @@ use spc_compiler::ir::{
 
 use super::{Cause, Fault};
 use crate::complex::{c32, c64};
-use crate::parallel::NoMemory;
+use crate::parallel::{NoMemory, exponential, maximum_number, minimum_number, quotient, root};
 
 /// A value of any type. Truth values of tensors are those of conditions.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -236,7 +236,7 @@ macro_rules! of_complex {
             BinaryOperator::Add => Value::$variant($a + $b),
             BinaryOperator::Subtract => Value::$variant($a - $b),
             BinaryOperator::Multiply => Value::$variant($a * $b),
-            BinaryOperator::Divide => Value::$variant($a / $b),
+            BinaryOperator::Divide => Value::$variant(quotient($a, $b)),
             BinaryOperator::Equal => Value::Bool($a == $b),
             BinaryOperator::NotEqual => Value::Bool($a != $b),
             _ => return mismatch(),
@@ -273,8 +273,8 @@ pub(super) fn binary(operator: BinaryOperator, left: Value, right: Value) -> Res
 fn minimum(left: Value, right: Value) -> Result<Value> {
     Ok(match (left, right) {
         (Value::Index(a), Value::Index(b)) => Value::Index(a.min(b)),
-        (Value::F64(a), Value::F64(b)) => Value::F64(a.min(b)),
-        (Value::F32(a), Value::F32(b)) => Value::F32(a.min(b)),
+        (Value::F64(a), Value::F64(b)) => Value::F64(minimum_number(a, b)),
+        (Value::F32(a), Value::F32(b)) => Value::F32(minimum_number(a, b)),
         (Value::I32(a), Value::I32(b)) => Value::I32(a.min(b)),
         (Value::I64(a), Value::I64(b)) => Value::I64(a.min(b)),
         (Value::U8(a), Value::U8(b)) => Value::U8(a.min(b)),
@@ -290,8 +290,8 @@ fn minimum(left: Value, right: Value) -> Result<Value> {
 fn maximum(left: Value, right: Value) -> Result<Value> {
     Ok(match (left, right) {
         (Value::Index(a), Value::Index(b)) => Value::Index(a.max(b)),
-        (Value::F64(a), Value::F64(b)) => Value::F64(a.max(b)),
-        (Value::F32(a), Value::F32(b)) => Value::F32(a.max(b)),
+        (Value::F64(a), Value::F64(b)) => Value::F64(maximum_number(a, b)),
+        (Value::F32(a), Value::F32(b)) => Value::F32(maximum_number(a, b)),
         (Value::I32(a), Value::I32(b)) => Value::I32(a.max(b)),
         (Value::I64(a), Value::I64(b)) => Value::I64(a.max(b)),
         (Value::U8(a), Value::U8(b)) => Value::U8(a.max(b)),
@@ -346,8 +346,8 @@ macro_rules! of_complex_number {
             Function::Im => Some(Value::$part($a.im)),
             Function::Abs => Some(Value::$part($a.norm())),
             Function::Conj => Some(Value::$complex($a.conj())),
-            Function::Sqrt => Some(Value::$complex($a.sqrt())),
-            Function::Exp => Some(Value::$complex($a.exp())),
+            Function::Sqrt => Some(Value::$complex(root($a))),
+            Function::Exp => Some(Value::$complex(exponential($a))),
             _ => None,
         }
     };

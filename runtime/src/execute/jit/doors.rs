@@ -340,8 +340,8 @@ macro_rules! complex {
             pub(super) unsafe extern "C" fn $function(function: u64, re: $part, im: $part, result: *mut $part) {
                 let number = $type::new(re, im);
                 let value = match Function::ALL[function as usize] {
-                    Function::Sqrt => number.sqrt(),
-                    Function::Exp => number.exp(),
+                    Function::Sqrt => parallel::root(number),
+                    Function::Exp => parallel::exponential(number),
                     _ => number.norm().into(),
                 };
                 unsafe {
@@ -351,7 +351,7 @@ macro_rules! complex {
             }
 
             pub(super) unsafe extern "C" fn $quotient(re: $part, im: $part, by_re: $part, by_im: $part, result: *mut $part) {
-                let value = $type::new(re, im) / $type::new(by_re, by_im);
+                let value = parallel::quotient($type::new(re, im), $type::new(by_re, by_im));
                 unsafe {
                     result.write(value.re);
                     result.add(1).write(value.im);

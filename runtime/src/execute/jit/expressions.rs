@@ -6,7 +6,7 @@ use super::unit::Result;
 use crate::execute::unsupported::Unsupported;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32, F64, I8, I32, I64};
-use cranelift_codegen::ir::{self, BlockArg, InstBuilder, Value};
+use cranelift_codegen::ir::{self, BlockArg, Endianness, InstBuilder, MemFlagsData, Value};
 use spc_compiler::ir::tables::monoid::{LEFT, RIGHT};
 use spc_compiler::ir::{
     ArrayElement, ArrayId, BinaryOperator, Combine, ElementType, Expr, Function, Literal, ReduceOperator, Type,
@@ -362,17 +362,36 @@ impl Maker<'_, '_> {
         self.b.ins().icmp(condition, left.value, right.value)
     }
 
-    /// The smaller or larger of two; of a number and NaN, the number.
+    /// The smaller or larger of two; of a number and NaN, the number; -0 is smaller than 0.
     fn extreme(&mut self, is_least: bool, left: Val, right: Val) -> Val {
         let operator = if is_least { BinaryOperator::Less } else { BinaryOperator::Greater };
         if !is_float(left.ty) {
             let is_left = self.compare(operator, left, right);
             return self.select(is_left, left, right);
         }
-        let is_left = self.compare(operator, left, right);
-        let is_nothing = self.b.ins().fcmp(FloatCC::Unordered, right.value, right.value);
-        let is_left = self.b.ins().bor(is_left, is_nothing);
-        self.select(is_left, left, right)
+        let value = self.ordered_extreme(is_least, left.value, right.value);
+        let is_nothing = self.b.ins().fcmp(FloatCC::Unordered, left.value, left.value);
+        let value = self.b.ins().select(is_nothing, right.value, value);
+        Val::new(left.ty, value)
+    }
+
+    /// The same of floating point numbers, of which the left is never NaN.
+    pub(super) fn ordered_extreme(&mut self, is_least: bool, left: Value, right: Value) -> Value {
+        // The instructions give NaN where either is.
+        let value = if is_least { self.b.ins().fmin(left, right) } else { self.b.ins().fmax(left, right) };
+        let is_nothing = self.b.ins().fcmp(FloatCC::Unordered, right, right);
+        self.either(is_nothing, left, value)
+    }
+
+    /// One or the other; for each lane by itself.
+    pub(super) fn either(&mut self, condition: Value, yes: Value, no: Value) -> Value {
+        let ty = self.b.func.dfg.value_type(yes);
+        if !ty.is_vector() {
+            return self.b.ins().select(condition, yes, no);
+        }
+        let flags = MemFlagsData::new().with_endianness(Endianness::Little);
+        let condition = self.b.ins().bitcast(ty, flags, condition);
+        self.b.ins().bitselect(condition, yes, no)
     }
 
     pub(super) fn function(&mut self, function: Function, arguments: &[Val]) -> Result<Val> {
@@ -558,13 +577,15 @@ impl Maker<'_, '_> {
 
     /// The same where the left is never NaN.
     pub(super) fn combine_ordered(&mut self, operator: ReduceOperator, left: Val, right: Val) -> Result<Val> {
-        let comparison = match operator {
-            ReduceOperator::Min => BinaryOperator::Less,
-            ReduceOperator::Max => BinaryOperator::Greater,
+        let is_least = match operator {
+            ReduceOperator::Min => true,
+            ReduceOperator::Max => false,
             _ => return self.combine(operator, left, right),
         };
-        let is_right = self.compare(comparison, right, left);
-        Ok(self.select(is_right, right, left))
+        if is_float(left.ty) {
+            return Ok(Val::new(left.ty, self.ordered_extreme(is_least, left.value, right.value)));
+        }
+        Ok(self.extreme(is_least, left, right))
     }
 
     /// A sum and a product.

@@ -6,9 +6,9 @@
 use super::expressions::{factors, is_float};
 use super::function::{Binding, Maker, Val, memory};
 use super::unit::{Result, Unit};
-use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::types::{F32, F32X4, F64, F64X2, I32X4, I64X2};
-use cranelift_codegen::ir::{self, Endianness, InstBuilder, MemFlagsData, Value};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{F32, F32X4, F64, F64X2};
+use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, Value};
 use cranelift_frontend::Variable;
 use spc_compiler::ir::{
     ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Function, Kernel, Ordered, Parallel, ReduceOperator,
@@ -326,7 +326,7 @@ impl Maker<'_, '_> {
                         } else {
                             let value = self.in_lanes(&piece, value)?;
                             let before = self.load_lanes(&piece, *array)?;
-                            self.combine_lanes(piece.ty, *operator, before, value)
+                            self.combine_lanes(*operator, before, value)
                         };
                     self.store_lanes(&piece, *array, after)?;
                 }
@@ -336,22 +336,12 @@ impl Maker<'_, '_> {
         Ok(())
     }
 
-    fn combine_lanes(&mut self, ty: ir::Type, operator: ReduceOperator, before: Value, value: Value) -> Value {
-        let comparison = match operator {
-            ReduceOperator::Add => return self.b.ins().fadd(before, value),
-            ReduceOperator::Multiply => return self.b.ins().fmul(before, value),
-            ReduceOperator::Min => FloatCC::LessThan,
-            _ => FloatCC::GreaterThan,
-        };
-        let is_new = self.b.ins().fcmp(comparison, value, before);
-        if !ty.is_vector() {
-            return self.b.ins().select(is_new, value, before);
+    fn combine_lanes(&mut self, operator: ReduceOperator, before: Value, value: Value) -> Value {
+        match operator {
+            ReduceOperator::Add => self.b.ins().fadd(before, value),
+            ReduceOperator::Multiply => self.b.ins().fmul(before, value),
+            operator => self.ordered_extreme(operator == ReduceOperator::Min, before, value),
         }
-        let mask = if ty == F64X2 { I64X2 } else { I32X4 };
-        debug_assert_eq!(self.b.func.dfg.value_type(is_new), mask);
-        let flags = MemFlagsData::new().with_endianness(Endianness::Little);
-        let is_new = self.b.ins().bitcast(ty, flags, is_new);
-        self.b.ins().bitselect(is_new, value, before)
     }
 
     fn in_lanes(&mut self, piece: &Piece<'_>, expr: &Expr) -> Result<Value> {

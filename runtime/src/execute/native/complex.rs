@@ -3,7 +3,7 @@
 
 #![allow(non_camel_case_types)]
 
-use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub};
+use std::ops::{Add, AddAssign, Mul, MulAssign, Neg, Sub};
 
 /// A complex number.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -49,41 +49,6 @@ macro_rules! complex {
             pub fn norm(self) -> $part {
                 self.re.hypot(self.im)
             }
-
-            fn from_polar(norm: $part, angle: $part) -> Self {
-                Self::new(norm * angle.cos(), norm * angle.sin())
-            }
-
-            /// The square root with a real part that is not negative.
-            pub fn sqrt(self) -> Self {
-                if self.im == 0.0 {
-                    if self.re.is_sign_positive() {
-                        return Self::new(self.re.sqrt(), self.im);
-                    }
-                    let im = (-self.re).sqrt();
-                    return Self::new(0.0, if self.im.is_sign_positive() { im } else { -im });
-                }
-                if self.re == 0.0 {
-                    let part = (self.im.abs() / 2.0).sqrt();
-                    return Self::new(part, if self.im.is_sign_positive() { part } else { -part });
-                }
-                Self::from_polar(self.norm().sqrt(), self.im.atan2(self.re) / 2.0)
-            }
-
-            /// The exponential.
-            pub fn exp(self) -> Self {
-                let Self { re, im } = self;
-                if re == <$part>::NEG_INFINITY && !im.is_finite() {
-                    return Self::new(0.0, 0.0);
-                }
-                if re == <$part>::INFINITY && (im == 0.0 || !im.is_finite()) {
-                    return Self::new(re, if im.is_infinite() { <$part>::NAN } else { im });
-                }
-                if re.is_nan() && im == 0.0 {
-                    return self;
-                }
-                Self::from_polar(re.exp(), im)
-            }
         }
 
         impl Add for Complex<$part> {
@@ -110,18 +75,6 @@ macro_rules! complex {
             #[inline(always)]
             fn mul(self, other: Self) -> Self {
                 Self::new(self.re * other.re - self.im * other.im, self.re * other.im + self.im * other.re)
-            }
-        }
-
-        impl Div for Complex<$part> {
-            type Output = Self;
-
-            #[inline(always)]
-            fn div(self, other: Self) -> Self {
-                let square = other.re * other.re + other.im * other.im;
-                let re = self.re * other.re + self.im * other.im;
-                let im = self.im * other.re - self.re * other.im;
-                Self::new(re / square, im / square)
             }
         }
 

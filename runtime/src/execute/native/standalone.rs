@@ -4,7 +4,7 @@ use super::{NativeError, c, process, text};
 use crate::execute::cache::Workshop;
 use crate::parallel::text as helpers;
 use spc_compiler::format::INTERLEAVE_TEXT;
-use spc_compiler::ir::HALF_TEXT;
+use spc_compiler::ir::{HALF_TEXT, NUMBERS_TEXT};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -110,7 +110,7 @@ pub fn run_all(count: usize, body: &(dyn Fn(usize) + Sync)) {{
 }}
 
 {}"#,
-        helpers::modules(INTERLEAVE_TEXT, HALF_TEXT)
+        helpers::modules(INTERLEAVE_TEXT, HALF_TEXT, NUMBERS_TEXT)
     );
     vec![
         ("Cargo.toml", manifest),

@@ -360,8 +360,6 @@ fn complex_numbers_are_those_of_the_host() {
             for (re, im) in parts.into_iter().flat_map(|re| parts.map(|im| (re, im))) {
                 let (a, b) = (complex::$host::new(re, im), crate::complex::$host::new(re, im));
                 same(a.conj(), b.conj(), "conj");
-                same(a.sqrt(), b.sqrt(), &format!("sqrt of {b}"));
-                same(a.exp(), b.exp(), &format!("exp of {b}"));
                 same(-a, -b, "-");
                 assert!(a.norm() == b.norm() || a.norm().is_nan());
                 for (re, im) in parts.into_iter().flat_map(|re| parts.map(|im| (re, im))) {
@@ -369,7 +367,6 @@ fn complex_numbers_are_those_of_the_host() {
                     same(a + c, b + d, "+");
                     same(a - c, b - d, "-");
                     same(a * c, b * d, &format!("{b} * {d}"));
-                    same(a / c, b / d, &format!("{b} / {d}"));
                     let (mut sum, mut product) = ((a, b), (a, b));
                     (sum.0 += c, sum.1 += d);
                     same(sum.0, sum.1, "+=");

@@ -4,8 +4,8 @@ use crate::execute::array::{Access, Signature};
 use crate::parallel::text as helpers;
 use spc_compiler::backend::rust::function_name;
 use spc_compiler::format::INTERLEAVE_TEXT;
-use spc_compiler::ir::HALF_TEXT;
 use spc_compiler::ir::{ArrayElement, Size};
+use spc_compiler::ir::{HALF_TEXT, NUMBERS_TEXT};
 use std::fmt::Write;
 use std::sync::LazyLock;
 
@@ -64,7 +64,7 @@ pub static {VERSION}: u32 = abi::VERSION;
 /// compiled once for a compiler and its flags.
 pub(super) fn helpers() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
-        let helpers = helpers::modules(INTERLEAVE_TEXT, HALF_TEXT);
+        let helpers = helpers::modules(INTERLEAVE_TEXT, HALF_TEXT, NUMBERS_TEXT);
         format!(
             r#"#![allow(dead_code, unused)]
 

@@ -997,10 +997,14 @@ fn gather_words<H: Half, C: Coordinate>(of: &[H], coordinates: &[C], is_filled: 
     }
 }
 
+/// What the instruction of a range takes: the smaller or the larger of two, with its own sign.
+const SMALLER: i32 = 0b0100;
+const LARGER: i32 = 0b0101;
+
 macro_rules! floats {
     (
-        $name:ident, $number:ty, $mask_type:ty, $splat:ident, $blend:ident, $is_nan:ident,
-        [$add:ident $subtract:ident $multiply:ident $divide:ident $min:ident $max:ident $multiply_add:ident $some_multiply_add:ident],
+        $name:ident, $number:ty, $mask_type:ty, $splat:ident, $blend:ident,
+        [$add:ident $subtract:ident $multiply:ident $divide:ident $range:ident $multiply_add:ident $some_multiply_add:ident],
         |$all:ident| $total:expr, $first:ident, $bits:ident, $from_bits:ident, $align:ident($($by:literal)*)
     ) => {
         // SAFETY of all: as above.
@@ -1019,26 +1023,21 @@ macro_rules! floats {
 
             #[inline(always)]
             fn apply(op: Op, one: Self, other: Self) -> Self {
-                let is_nan = || unsafe { $is_nan::<_CMP_UNORD_Q>(other.0, other.0) };
                 match op {
                     Op::Add => Self(unsafe { $add(one.0, other.0) }),
                     Op::Subtract => Self(unsafe { $subtract(one.0, other.0) }),
                     Op::Multiply => Self(unsafe { $multiply(one.0, other.0) }),
                     Op::Divide => Self(unsafe { $divide(one.0, other.0) }),
-                    // The instructions give the other where either is NaN.
-                    Op::Min => Self(unsafe { $min(one.0, other.0) }).select(is_nan().into(), one),
-                    Op::Max => Self(unsafe { $max(one.0, other.0) }).select(is_nan().into(), one),
+                    // Of a number and NaN, the number; -0 is smaller than 0.
+                    Op::Min => Self(unsafe { $range::<SMALLER>(one.0, other.0) }),
+                    Op::Max => Self(unsafe { $range::<LARGER>(one.0, other.0) }),
                     Op::And | Op::Or => undefined(),
                 }
             }
 
             #[inline(always)]
             fn combine(op: Op, one: Self, other: Self) -> Self {
-                match op {
-                    Op::Min => Self(unsafe { $min(one.0, other.0) }),
-                    Op::Max => Self(unsafe { $max(one.0, other.0) }),
-                    op => Self::apply(op, one, other),
-                }
+                Self::apply(op, one, other)
             }
 
             #[inline(always)]
@@ -1077,29 +1076,29 @@ macro_rules! floats {
 }
 
 floats!(
-    F64x8, f64, u8, _mm512_set1_pd, _mm512_mask_blend_pd, _mm512_cmp_pd_mask,
-    [_mm512_add_pd _mm512_sub_pd _mm512_mul_pd _mm512_div_pd _mm512_min_pd _mm512_max_pd _mm512_fmadd_pd
+    F64x8, f64, u8, _mm512_set1_pd, _mm512_mask_blend_pd,
+    [_mm512_add_pd _mm512_sub_pd _mm512_mul_pd _mm512_div_pd _mm512_range_pd _mm512_fmadd_pd
         _mm512_mask3_fmadd_pd],
     |all| _mm512_reduce_add_pd(all),
     _mm512_cvtsd_f64, _mm512_castpd_si512, _mm512_castsi512_pd, _mm512_alignr_epi64(4 2 1)
 );
 floats!(
-    F32x8, f32, u8, _mm256_set1_ps, _mm256_mask_blend_ps, _mm256_cmp_ps_mask,
-    [_mm256_add_ps _mm256_sub_ps _mm256_mul_ps _mm256_div_ps _mm256_min_ps _mm256_max_ps _mm256_fmadd_ps
+    F32x8, f32, u8, _mm256_set1_ps, _mm256_mask_blend_ps,
+    [_mm256_add_ps _mm256_sub_ps _mm256_mul_ps _mm256_div_ps _mm256_range_ps _mm256_fmadd_ps
         _mm256_mask3_fmadd_ps],
     |all| of_four(_mm_add_ps(_mm256_castps256_ps128(all), _mm256_extractf128_ps::<1>(all))),
     _mm256_cvtss_f32, _mm256_castps_si256, _mm256_castsi256_ps, _mm256_alignr_epi32(4 2 1)
 );
 floats!(
-    F32x16, f32, u16, _mm512_set1_ps, _mm512_mask_blend_ps, _mm512_cmp_ps_mask,
-    [_mm512_add_ps _mm512_sub_ps _mm512_mul_ps _mm512_div_ps _mm512_min_ps _mm512_max_ps _mm512_fmadd_ps
+    F32x16, f32, u16, _mm512_set1_ps, _mm512_mask_blend_ps,
+    [_mm512_add_ps _mm512_sub_ps _mm512_mul_ps _mm512_div_ps _mm512_range_ps _mm512_fmadd_ps
         _mm512_mask3_fmadd_ps],
     |all| _mm512_reduce_add_ps(all),
     _mm512_cvtss_f32, _mm512_castps_si512, _mm512_castsi512_ps, _mm512_alignr_epi32(8 4 2 1)
 );
 floats!(
-    F64x4, f64, u8, _mm256_set1_pd, _mm256_mask_blend_pd, _mm256_cmp_pd_mask,
-    [_mm256_add_pd _mm256_sub_pd _mm256_mul_pd _mm256_div_pd _mm256_min_pd _mm256_max_pd _mm256_fmadd_pd
+    F64x4, f64, u8, _mm256_set1_pd, _mm256_mask_blend_pd,
+    [_mm256_add_pd _mm256_sub_pd _mm256_mul_pd _mm256_div_pd _mm256_range_pd _mm256_fmadd_pd
         _mm256_mask3_fmadd_pd],
     |all| {
         let half = _mm_add_pd(_mm256_castpd256_pd128(all), _mm256_extractf128_pd::<1>(all));
@@ -1108,8 +1107,8 @@ floats!(
     _mm256_cvtsd_f64, _mm256_castpd_si256, _mm256_castsi256_pd, _mm256_alignr_epi64(2 1)
 );
 floats!(
-    F32x4, f32, u8, _mm_set1_ps, _mm_mask_blend_ps, _mm_cmp_ps_mask,
-    [_mm_add_ps _mm_sub_ps _mm_mul_ps _mm_div_ps _mm_min_ps _mm_max_ps _mm_fmadd_ps
+    F32x4, f32, u8, _mm_set1_ps, _mm_mask_blend_ps,
+    [_mm_add_ps _mm_sub_ps _mm_mul_ps _mm_div_ps _mm_range_ps _mm_fmadd_ps
         _mm_mask3_fmadd_ps],
     |all| of_four(all),
     _mm_cvtss_f32, _mm_castps_si128, _mm_castsi128_ps, _mm_alignr_epi32(2 1)

@@ -191,12 +191,24 @@ static __device__ {ty} {name}({ty} a) {{
         if (!signbit(a.re)) return {{sqrt{f}(a.re), a.im}};
         return {{0, copysign{f}(sqrt{f}(-a.re), a.im)}};
     }}
-    if (a.re == 0) {{
-        const {part} half = sqrt{f}(fabs{f}(a.im) / 2);
-        return {{half, copysign{f}(half, a.im)}};
+    if (isinf(a.im)) return {{fabs{f}(a.im), a.im}};
+    if (isinf(a.re)) {{
+        const {part} rest = isnan(a.im) ? a.im : 0;
+        if (a.re > 0) return {{a.re, copysign{f}(rest, a.im)}};
+        return {{rest, copysign{f}(a.re, a.im)}};
     }}
-    const {part} length = sqrt{f}(hypot{f}(a.re, a.im)), angle = atan2{f}(a.im, a.re) / 2;
-    return {{length * cos{f}(angle), length * sin{f}(angle)}};
+    // Squares may be beyond the range of numbers.
+    double re = a.re, im = a.im;
+    const int half = (int)floor(ilogb(fmax(fabs(re), fabs(im))) / 2.0);
+    const bool is_number = !isnan(re) && !isnan(im);
+    if (is_number) {{
+        re = scalbn(re, -2 * half);
+        im = scalbn(im, -2 * half);
+    }}
+    const double larger = sqrt((hypot(re, im) + fabs(re)) / 2), smaller = fabs(im) / (2 * larger);
+    const double first = re < 0 ? smaller : larger, second = copysign(re < 0 ? larger : smaller, im);
+    if (!is_number) return {{({part})first, ({part})second}};
+    return {{({part})scalbn(first, half), ({part})scalbn(second, half)}};
 }}
 "
             ),
@@ -208,6 +220,11 @@ static __device__ {ty} {name}({ty} a) {{
     if (a.re == infinity && (a.im == 0 || !is_finite)) return {{a.re, is_finite ? a.im : a.im - a.im}};
     if (a.re != a.re && a.im == 0) return a;
     const {part} length = exp{f}(a.re);
+    if (length == infinity && a.re != infinity) {{
+        // The length times a cosine may be within the range.
+        const {part} half = exp{f}(a.re / 2);
+        return {{half * cos{f}(a.im) * half, half * sin{f}(a.im) * half}};
+    }}
     return {{length * cos{f}(a.im), length * sin{f}(a.im)}};
 }}
 "
