@@ -65,7 +65,7 @@ pub enum DecomposeError {
         value: f64,
     },
     /// A value is less than zero, in a method for what is not.
-    #[error("the entry at {} is {value}: {method} takes values that are not negative", one_based(.index))]
+    #[error("the entry at {} is {}: {method} takes values that are not negative", one_based(.index), number(*.value))]
     Negative {
         /// Where it is, counted from 0.
         index: Vec<usize>,
@@ -75,7 +75,7 @@ pub enum DecomposeError {
         method: &'static str,
     },
     /// A value is outside of the domain of a loss.
-    #[error("the entry at {} is {value}: the {loss} loss takes {}", one_based(.index), domain(*.least, *.most))]
+    #[error("the entry at {} is {}: the {loss} loss takes {}", one_based(.index), number(*.value), domain(*.least, *.most))]
     Domain {
         /// Where it is, counted from 0.
         index: Vec<usize>,
@@ -90,8 +90,10 @@ pub enum DecomposeError {
     },
     /// The value of a loss at an entry is not finite where a run starts.
     #[error(
-        "the loss at {} is {loss}, where the entry is {value} and the start has {model}: give data that the loss is defined for, or start elsewhere",
-        one_based(.index)
+        "the loss at {} is {loss}, where the entry is {} and the start has {}: give data that the loss is defined for, or start elsewhere",
+        one_based(.index),
+        number(*.value),
+        number(*.model)
     )]
     Loss {
         /// Where it is, counted from 0.
@@ -128,6 +130,12 @@ pub enum DecomposeError {
     /// A model has parts that do not fit, or does not fit what it is compared with, said in words.
     #[error("{0}")]
     Model(String),
+}
+
+/// A number without the many zeros of one that is very small or very large.
+fn number(value: f64) -> String {
+    let is_usual = value == 0.0 || (1e-5..1e15).contains(&value.abs());
+    if is_usual { value.to_string() } else { format!("{value:e}") }
 }
 
 fn domain(least: f64, most: f64) -> String {
