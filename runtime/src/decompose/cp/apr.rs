@@ -363,7 +363,10 @@ mod tests {
                 (0..fitted.iterations.len()).map(|at| measure(&fitted, at, "log_likelihood")).collect();
             let found = *likelihoods.last().unwrap();
             let near = if element == ElementType::F32 { 1e-6 * most } else { 1e-3 };
-            assert!((least - near..=most + near).contains(&found), "rank {rank}, {element:?}: {found} in {least}..{most}");
+            assert!(
+                (least - near..=most + near).contains(&found),
+                "rank {rank}, {element:?}: {found} in {least}..{most}"
+            );
         }
     }
 
