@@ -1,7 +1,7 @@
 //! `spc cp`: a sum of rank-1 tensors.
 
 use super::arguments::{CheckpointArguments, EngineArguments, OutputArguments, TensorArguments, tolerance};
-use super::checkpoint::{Checkpoint, Identity, Resumed, beside};
+use super::checkpoint::{Checkpoint, Identity, Resumed};
 use super::engine::{Kernels, refuse};
 use super::interrupt::Interrupt;
 use super::labels::Labels;
