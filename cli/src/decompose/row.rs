@@ -40,9 +40,9 @@ impl Row {
         own.or(self.fit.map(|fit| ("fit", fit))).or_else(|| measures().next())
     }
 
-    /// How much that changed since another iteration.
+    /// How much that changed since another iteration; not told of values beyond the largest number.
     pub(super) fn change(&self, before: Option<&Row>) -> Option<f64> {
-        Some(self.aim()?.1 - before?.aim()?.1)
+        Some(self.aim()?.1 - before?.aim()?.1).filter(|change| change.is_finite())
     }
 
     /// For a document.
