@@ -183,7 +183,7 @@ def _assembled(header: dict[str, Any], get: Callable[[str], np.ndarray], levels:
         coordinates, positions, found = found[:rank], found[rank], found[rank + 1:]
         arrays += [(positions, coordinates[0]), *((None, array) for array in coordinates[1:])]
         texts += _sparse_texts(rank, wide)
-    return _native.Storage.of_arrays(shape, _text(texts, order), arrays, values)
+    return _native.Storage.of_arrays(shape, _text(texts, order), arrays, values)[0]
 
 
 def _sparse_texts(rank: int, wide: bool) -> list[str]:

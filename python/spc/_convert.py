@@ -7,6 +7,7 @@ import itertools
 import os
 import sys
 import warnings
+import weakref
 from typing import Any
 
 import numpy as np
@@ -74,8 +75,29 @@ def module_of(obj: Any) -> str:
     return type(obj).__module__.partition(".")[0]
 
 
+# Of objects that were handed in, by their identity: checked copies of their index arrays, which are there as long as the object is.
+_PATTERNS: dict[int, tuple[weakref.ref[Any], _native.Pattern]] = {}
+
+
+def _of_arrays(owner: Any, shape: list[int], text: str, levels: list[tuple[Any, Any]], values: Any) -> _native.Storage:
+    """A tensor of the arrays of an object: of its values in place, and of a copy of its index arrays, which is made anew when they change."""
+    key = id(owner)
+    kept = _PATTERNS.get(key)
+    known = kept[1] if kept is not None and kept[0]() is owner else None
+    made, pattern = _native.Storage.of_arrays(shape, text, levels, values, known)
+    if pattern is not None:
+        _PATTERNS[key] = (weakref.ref(owner, functools.partial(_forget, _PATTERNS, key)), pattern)
+    return made
+
+
+def _forget(patterns: dict[int, tuple[weakref.ref[Any], _native.Pattern]], key: int, gone: weakref.ref[Any]) -> None:
+    # Another object may have the same address by now.
+    if key in patterns and patterns[key][0] is gone:
+        del patterns[key]
+
+
 def storage(obj: Any, duplicates: str = "sum") -> _native.Storage:
-    """An object as a tensor: without a copy where its arrays are as one of our formats has them, else sorted into one."""
+    """An object as a tensor: its values are not copied where they are as one of our formats has them, else they are sorted into one."""
     kind = module_of(obj)
     if isinstance(obj, np.ndarray):
         return dense(obj)
@@ -107,7 +129,7 @@ def _scipy(matrix: Any, duplicates: str) -> _native.Storage:
         return _compressed(matrix, layout, shape, duplicates)
     if layout == "coo":
         coords = matrix.coords if hasattr(matrix, "coords") else (matrix.row, matrix.col)
-        return _coordinates(shape, list(coords), matrix.data, duplicates)
+        return _coordinates(matrix, shape, list(coords), matrix.data, duplicates)
     if layout == "bsr":
         return _blocks(matrix, shape, duplicates)
     if layout == "dia":
@@ -130,7 +152,7 @@ def _compressed(matrix: Any, layout: str, shape: list[int], duplicates: str) -> 
         indices, data = indices[:count], data[:count]
     levels = [(None, None), (indptr, indices)]
     try:
-        return _native.Storage.of_arrays(shape, text, levels, data)
+        return _of_arrays(matrix, shape, text, levels, data)
     except ValueError:
         if duplicates == "refuse" or not _is_shuffled(matrix):
             raise
@@ -140,7 +162,7 @@ def _compressed(matrix: Any, layout: str, shape: list[int], duplicates: str) -> 
     matrix.sum_duplicates()
     indptr, indices = _same(matrix.indptr, matrix.indices)
     levels = [(None, None), (indptr, indices)]
-    return _native.Storage.of_arrays(shape, text, levels, matrix.data)
+    return _native.Storage.of_arrays(shape, text, levels, matrix.data)[0]
 
 
 def _is_shuffled(matrix: Any) -> bool:
@@ -153,7 +175,7 @@ def _is_shuffled(matrix: Any) -> bool:
     return len(matrix.data) >= len(used) and (not len(used) or bool(used.min() >= 0 and used.max() < extent))
 
 
-def _coordinates(shape: list[int], coords: list[np.ndarray], values: np.ndarray, duplicates: str) -> _native.Storage:
+def _coordinates(owner: Any, shape: list[int], coords: list[np.ndarray], values: np.ndarray, duplicates: str) -> _native.Storage:
     """Coordinates in any order: without a copy where they are sorted."""
     coords = _same(*coords)
     wide = coords[0].dtype.itemsize == 8
@@ -167,7 +189,7 @@ def _coordinates(shape: list[int], coords: list[np.ndarray], values: np.ndarray,
     levels = [(positions, coords[0]), *((None, array) for array in coords[1:])]
     values = np.ascontiguousarray(values)
     try:
-        return _native.Storage.of_arrays(shape, text, levels, values)
+        return _of_arrays(owner, shape, text, levels, values)
     except ValueError:
         for mode, (array, extent) in enumerate(zip(coords, shape)):
             if len(array) and (array.min() < 0 or array.max() >= extent):
@@ -189,7 +211,7 @@ def _blocks(matrix: Any, shape: list[int], duplicates: str) -> _native.Storage:
     if rows != 1 or columns != 1:
         levels += [(None, None), (None, None)]
     try:
-        return _native.Storage.of_arrays(shape, text, levels, np.ascontiguousarray(matrix.data).reshape(-1))
+        return _of_arrays(matrix, shape, text, levels, np.ascontiguousarray(matrix.data).reshape(-1))
     except ValueError:
         said("the blocks of the bsr matrix are not sorted, or occur twice, and are copied: call sum_duplicates() on it once")
         return _scipy(matrix.tocsr(), duplicates)
@@ -206,24 +228,24 @@ def _pydata(array: Any, duplicates: str) -> _native.Storage:
     # The least that is asked of a fill value is that it is the same number again.
     if fill != 0 and (np.iscomplexobj(fill) or fill != fill):
         raise ValueError(f"the array has the fill value {fill}: spc takes real numbers")
-    return _pydata_entries(array, duplicates) if fill == 0 else _pydata_entries(array, duplicates).with_fill(fill)
+    return _pydata_entries(array, duplicates) if fill == 0 else _pydata_entries(array, duplicates).with_fill(np.asarray(fill).item())
 
 
 def _pydata_entries(array: Any, duplicates: str) -> _native.Storage:
     kind = type(array).__name__
     shape = list(array.shape)
     if kind == "COO":
-        return _coordinates(shape, list(array.coords), array.data, duplicates)
+        return _coordinates(array, shape, list(array.coords), array.data, duplicates)
     if kind == "GCXS" and len(shape) == 2:
         layout = "csr" if tuple(array.compressed_axes) == (0,) else "csc"
         widths = _widths(array.indptr, array.indices)
         text = {"csr": f"[dense, compressed{widths}]", "csc": f"(i, j) -> [j: dense, i: compressed{widths}]"}[layout]
         indptr, indices = _same(array.indptr, array.indices)
-        return _native.Storage.of_arrays(shape, text, [(None, None), (indptr, indices)], array.data)
+        return _of_arrays(array, shape, text, [(None, None), (indptr, indices)], array.data)
     if kind == "GCXS" and len(shape) > 2 and array.compressed_axes is not None:
         indptr, indices = _same(array.indptr, array.indices)
         text = _matricised(tuple(map(int, array.compressed_axes)), len(shape), _widths(indptr, indices))
-        return _native.Storage.of_arrays(shape, text, [(None, None), (indptr, indices)], array.data)
+        return _of_arrays(array, shape, text, [(None, None), (indptr, indices)], array.data)
     return _pydata_entries(array.tocoo() if hasattr(array, "tocoo") else array.to_coo(), duplicates)
 
 
@@ -249,26 +271,26 @@ def _rows_of(format: str, order: int) -> tuple[int, ...] | None:
     return next((rows for rows in all_rows if _native._format(_matricised(rows, order, ""), order) == format), None)
 
 
-def _torch(tensor: Any, duplicates: str) -> _native.Storage:
+def _torch(obj: Any, duplicates: str) -> _native.Storage:
     import torch
 
-    if tensor.device.type != "cpu":
-        raise TypeError(f"the tensor is on {tensor.device}: move it with .cpu()")
-    tensor = tensor.detach()
+    if obj.device.type != "cpu":
+        raise TypeError(f"the tensor is on {obj.device}: move it with .cpu()")
+    tensor = obj.detach()
     shape = list(tensor.shape)
     if tensor.layout is torch.strided:
         return dense(tensor.numpy())
     if tensor.layout is torch.sparse_coo:
         coordinates = tensor._indices().numpy()
-        return _coordinates(shape, list(coordinates), tensor._values().numpy(), duplicates)
+        return _coordinates(obj, shape, list(coordinates), tensor._values().numpy(), duplicates)
     if tensor.layout in (torch.sparse_csr, torch.sparse_csc) and len(shape) == 2:
         if tensor.layout is torch.sparse_csr:
             indptr, indices, text = tensor.crow_indices().numpy(), tensor.col_indices().numpy(), "[dense, compressed{}]"
         else:
             indptr, indices = tensor.ccol_indices().numpy(), tensor.row_indices().numpy()
             text = "(i, j) -> [j: dense, i: compressed{}]"
-        return _native.Storage.of_arrays(
-            shape, text.format(_widths(indptr, indices)), [(None, None), (indptr, indices)], tensor.values().numpy())
+        return _of_arrays(
+            obj, shape, text.format(_widths(indptr, indices)), [(None, None), (indptr, indices)], tensor.values().numpy())
     raise TypeError(f"a torch tensor of layout {tensor.layout} is none that spc reads: convert it with to_sparse_csr()")
 
 
@@ -279,6 +301,9 @@ def numpy_of(storage: _native.Storage) -> np.ndarray:
         storage = storage.convert("dense")
         shape = storage.shape
     values = np.asarray(storage.values())
+    if storage.element == "bool":
+        # Kernels rely on the bytes of truth values.
+        values = values.copy()
     if len(shape) == 1 and values.dtype.char != "H":
         return values
     if storage.element == "bf16":
@@ -299,22 +324,30 @@ def zeros_elsewhere(storage: _native.Storage, library: str) -> None:
         raise ValueError(f"elements that are not stored are {storage.fill}, and {library} has zeros there: ask for .to_numpy() or .entries()")
 
 
-def scipy_of(storage: _native.Storage) -> Any:
-    """A tensor as a sparse array of SciPy's: in its memory if it is csr, csc or coo."""
+def scipy_of(storage: _native.Storage, copy: bool) -> Any:
+    """A tensor as a sparse array of SciPy's: in new memory, or for reading in that of the tensor if it is csr, csc or coo."""
     import scipy.sparse
 
     zeros_elsewhere(storage, "SciPy")
+
+    def part(array: np.ndarray) -> np.ndarray:
+        if copy:
+            return array.copy()
+        # SciPy moves values when it changes a pattern in place, and that of the tensor would stay.
+        array.flags.writeable = False
+        return array
+
     text, shape = storage.format, tuple(storage.shape)
     plain = text.replace("(u64, pos = u64)", "")
     if len(shape) == 2 and plain == "[dense, compressed]":
-        made = scipy.sparse.csr_array((_values(storage), *_indices(storage, 1)), shape=shape, copy=False)
+        made = scipy.sparse.csr_array((part(_values(storage)), *map(part, _indices(storage, 1))), shape=shape, copy=False)
     elif len(shape) == 2 and plain in ("(i, j) -> [j: dense, i: compressed]", "(i1, i2) -> [i2: dense, i1: compressed]"):
-        made = scipy.sparse.csc_array((_values(storage), *_indices(storage, 1)), shape=shape, copy=False)
+        made = scipy.sparse.csc_array((part(_values(storage)), *map(part, _indices(storage, 1))), shape=shape, copy=False)
     else:
         if not _is_coordinates(text, len(shape)):
-            return scipy_of(storage.convert("csr" if len(shape) == 2 else "coo" if len(shape) > 1 else "csf"))
-        coordinates = tuple(np.asarray(memoryview(storage.coordinates(level))) for level in range(len(shape)))
-        made = scipy.sparse.coo_array((_values(storage), coordinates), shape=shape, copy=False)
+            return scipy_of(storage.convert("csr" if len(shape) == 2 else "coo" if len(shape) > 1 else "csf"), copy)
+        coordinates = tuple(part(np.asarray(memoryview(storage.coordinates(level)))) for level in range(len(shape)))
+        made = scipy.sparse.coo_array((part(_values(storage)), coordinates), shape=shape, copy=False)
     made.has_canonical_format = True
     return made
 
@@ -370,16 +403,13 @@ def torch_of(storage: _native.Storage) -> Any:
     import torch
 
     if storage.is_dense:
-        return torch.from_numpy(numpy_of(storage))
-    zeros_elsewhere(storage, "torch")
-    made = scipy_of(storage)
-
-    def part(array: np.ndarray) -> Any:
+        array = numpy_of(storage)
+        # torch has no arrays for reading.
         return torch.from_numpy(array if array.flags.writeable else array.copy())
-
-    if made.format == "csr":
-        return torch.sparse_csr_tensor(part(made.indptr), part(made.indices), part(made.data), size=made.shape)
-    if made.format == "csc":
-        return torch.sparse_csc_tensor(part(made.indptr), part(made.indices), part(made.data), size=made.shape)
+    zeros_elsewhere(storage, "torch")
+    made = scipy_of(storage, copy=True)
+    if made.format in ("csr", "csc"):
+        of_parts = torch.sparse_csr_tensor if made.format == "csr" else torch.sparse_csc_tensor
+        return of_parts(*map(torch.from_numpy, (made.indptr, made.indices, made.data)), size=made.shape)
     coordinates = np.stack([np.asarray(array, dtype=np.int64) for array in made.coords])
-    return torch.sparse_coo_tensor(torch.from_numpy(coordinates), part(made.data), size=made.shape, is_coalesced=True)
+    return torch.sparse_coo_tensor(torch.from_numpy(coordinates), torch.from_numpy(made.data), size=made.shape, is_coalesced=True)

@@ -11,12 +11,14 @@ import numpy as np
 from . import _binsparse, _convert, _native
 
 
-class Tensor:
+class Tensor(np.lib.mixins.NDArrayOperatorsMixin):
     """A sparse or dense tensor in one of spc's formats.
 
-    Made by :func:`spc.tensor`, :func:`spc.read`, or as the result of a kernel. Its arrays are those of the object that it was
-    made of, where the layout allows that; they were checked then, and are not checked again in calls. So do not change the
-    *indices* of such an object; its values may change, and kernels see the new ones.
+    Made by :func:`spc.tensor`, :func:`spc.read`, or as the result of a kernel. A tensor of a NumPy array has the elements of that array:
+    what is written to the array is seen by kernels, and a tensor of an array for reading is for reading. A tensor of a sparse matrix has
+    copies of its arrays, and what is done to the matrix later does not change the tensor.
+
+    NumPy's functions and operators take a dense tensor as an array. They refuse a sparse one: write a kernel, or convert it.
     """
 
     __slots__ = ("_storage", "_key", "__weakref__")
@@ -62,7 +64,8 @@ class Tensor:
 
     @property
     def values(self) -> np.ndarray:
-        """The stored values, shape ``(count,)``, in the tensor's memory."""
+        """The stored values, shape ``(count,)``, in the tensor's memory: what is written there is seen by kernels. For reading if they are of
+        an array that is for reading, or truth values."""
         return np.asarray(memoryview(self._storage.values()))
 
     def arrays(self) -> list[tuple[np.ndarray | None, np.ndarray | None]]:
@@ -84,12 +87,15 @@ class Tensor:
         return Tensor(self._storage.convert(format))
 
     def to_numpy(self) -> np.ndarray:
-        """A dense array of the tensor's shape; without a copy if the tensor is ``dense``."""
+        """A dense array of the tensor's shape; without a copy if the tensor is ``dense``, unless it has truth values."""
         return _convert.numpy_of(self._storage)
 
-    def to_scipy(self) -> Any:
-        """A ``csr_array``, ``csc_array`` or ``coo_array``, in the tensor's memory if it has that format (indices for reading only)."""
-        return _convert.scipy_of(self._storage)
+    def to_scipy(self, *, copy: bool = True) -> Any:
+        """A ``csr_array``, ``csc_array`` or ``coo_array``.
+
+        :param copy: without a copy, it has the tensor's memory if it has that format, and its arrays are for reading.
+        """
+        return _convert.scipy_of(self._storage, copy)
 
     def to_torch(self) -> Any:
         """A tensor of torch's: strided, CSR, CSC or COO."""
@@ -140,16 +146,54 @@ class Tensor:
         """The arrays of each level, drawn."""
         return self._storage.layout()
 
-    def __getitem__(self, index: Any) -> float | None:
+    def __getitem__(self, index: Any) -> Any:
+        """The element at an index of whole numbers, one for each mode, as a number of Python's: negative ones count from the end."""
         index = index if isinstance(index, tuple) else (index,)
         shape = self.shape
-        if len(index) != len(shape) or not all(isinstance(place, (int, np.integer)) for place in index):
-            raise IndexError(f"an element has an index of {len(shape)} whole numbers")
+        if len(index) != len(shape) or not all(isinstance(place, (int, np.integer)) and not isinstance(place, bool) for place in index):
+            raise IndexError(f"an element has an index of {len(shape)} whole numbers: for slices, masks and arrays as indices, "
+                             "write .to_numpy()[…] or .to_scipy()[…]")
         whole = [int(place) + (extent if place < 0 else 0) for place, extent in zip(index, shape)]
         if any(not 0 <= place < extent for place, extent in zip(whole, shape)):
             raise IndexError(f"{index} is outside of the shape {shape}")
         found = self._storage.get(whole)
-        return float(self.fill) if found is None else found
+        return self.fill.item() if found is None else found
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if not self._storage.is_dense:
+            raise _refusal("NumPy takes no sparse tensor as an array")
+        array = self.to_numpy()
+        made = array if dtype is None else array.astype(dtype, copy=False)
+        if copy is False and not np.shares_memory(made, self.values):
+            raise ValueError("the array would be a copy: leave out copy=False")
+        return made.copy() if copy and made is array else made
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        given = [*inputs, *options.get("out", ())]
+        if not all(one._storage.is_dense for one in given if isinstance(one, Tensor)):
+            raise _refusal(f"numpy.{ufunc.__name__} takes no sparse tensor")
+        if any(isinstance(one, Tensor) for one in options.get("out", ())):
+            raise TypeError("a tensor is not written to: write to its .values")
+        return getattr(ufunc, method)(*(np.asarray(one) if isinstance(one, Tensor) else one for one in inputs), **options)
+
+    # Whether two tensors are equal is no answer to whether they are the same object.
+    __hash__ = None  # type: ignore[assignment]
+
+    def __bool__(self) -> bool:
+        raise TypeError("a tensor is neither true nor false: write t is not None, t.nnz > 0 or t.to_numpy().any()")
+
+    def __len__(self) -> int:
+        if not self.ndim:
+            raise TypeError("a tensor without modes has no length")
+        return self.shape[0]
+
+    def __iter__(self) -> Any:
+        raise TypeError("a tensor is not iterated over: write .entries() for coordinates and values, or .to_numpy()")
+
+    __reversed__ = None
+
+    def __contains__(self, value: Any) -> bool:
+        raise TypeError("a tensor is not searched by `in`: write value in t.values for stored values, or value in t.to_numpy()")
 
     def __str__(self) -> str:
         return str(self._storage)
@@ -178,13 +222,18 @@ class Tensor:
         return _of_entries, (list(shape), coordinates, np.array(memoryview(listed.values())), storage.format, self.fill)
 
 
+def _refusal(what: str) -> TypeError:
+    return TypeError(f"{what}: write a kernel, as spc.einsum(\"C(i,j) = A(i,j) + 2 * B(i,j)\", A=a, B=b, format=\"csr\"), "
+                     "or convert it by .to_numpy(), .to_scipy() or .to_sparse()")
+
+
 def _of_dense(array: np.ndarray, format: str) -> Tensor:
     return Tensor(_convert.dense(np.ascontiguousarray(array)).convert(format))
 
 
 def _of_entries(shape: list[int], coordinates: list[np.ndarray], values: np.ndarray, format: str, fill: Any = 0) -> Tensor:
     made = _native.Storage.of_entries(shape, coordinates, values, format, "sum")
-    return Tensor(made.with_fill(fill) if fill != 0 else made)
+    return Tensor(made.with_fill(np.asarray(fill).item()) if fill != 0 else made)
 
 
 def tensor(obj: Any, format: str | None = None, *, shape: tuple[int, ...] | None = None, duplicates: str = "sum") -> Tensor:
@@ -192,7 +241,7 @@ def tensor(obj: Any, format: str | None = None, *, shape: tuple[int, ...] | None
 
     :param obj: an array or a matrix of NumPy, SciPy (csr, csc, coo, bsr, dia), PyData ``sparse`` (COO, GCXS) or torch; or
         ``(coordinates, values)`` with a column of coordinates for each mode (arrays, pandas or polars columns) and ``shape``.
-        Arrays are borrowed where a format of spc's has the same ones.
+        A dense array is borrowed: writing to it changes the tensor. The arrays of a sparse matrix are copied.
     :param format: the format that it is converted to; that of the object's own arrays if not given.
     :param shape: the extents of entries; one more than the largest coordinate if not given.
     :param duplicates: what several entries of one index are: ``"sum"`` or ``"refuse"``.
@@ -215,7 +264,9 @@ def tensor(obj: Any, format: str | None = None, *, shape: tuple[int, ...] | None
         made = _convert.storage(obj, duplicates)
     if shape is not None and tuple(made.shape) != tuple(shape):
         raise ValueError(f"the object has the shape {tuple(made.shape)}, not {tuple(shape)}")
-    return Tensor(made if format is None else made.convert(format))
+    made = made if format is None else made.convert(format)
+    # A sparse matrix moves its values when its pattern changes.
+    return Tensor(made if made.is_dense else made.owned())
 
 
 def _column(column: Any, dtype: Any) -> np.ndarray:

@@ -1,7 +1,8 @@
 //! Arrays of Python's as arrays of ours, in the same memory.
 //!
 //! An array is borrowed by the buffer protocol, and exported as long as something here has it: NumPy then neither frees nor resizes it.
-//! Python code can still write to it; the package's documentation says what holds then.
+//! Python code, other threads and other processes can still write to it. So only numbers are borrowed, of which any bits are one: truth
+//! values are copied, and index arrays are copied before they are checked. An owner knows whether its memory may be written to.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
@@ -9,6 +10,7 @@ use pyo3::prelude::*;
 use spc::complex::{c32, c64};
 use spc::half::f16;
 use spc::tensor::{Buffer, Element, ElementType, IndexArray, Values};
+use std::any::Any;
 use std::ffi::CStr;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -44,6 +46,10 @@ impl Exported {
         }
         // SAFETY: a view of so many modes has as many extents.
         unsafe { slice::from_raw_parts(self.0.shape, count) }.iter().map(|&extent| extent.max(0) as usize).collect()
+    }
+
+    fn is_writable(&self) -> bool {
+        self.0.readonly == 0
     }
 
     fn bytes(&self) -> usize {
@@ -95,7 +101,7 @@ impl Exported {
 
     fn lend<T: Send + Sync + 'static>(self) -> PyResult<Buffer<T>> {
         let (first, length) = self.elements::<T>()?;
-        Ok(Buffer::owned_by(Elements { first, length, _owner: self, elements: PhantomData }))
+        Ok(Buffer::owned_by(Elements { first, length, owner: self, elements: PhantomData }))
     }
 
     fn lend_to_write<T: Send + Sync + 'static>(self) -> PyResult<Buffer<T>> {
@@ -119,7 +125,7 @@ impl Drop for Exported {
 struct Elements<T> {
     first: NonNull<T>,
     length: usize,
-    _owner: Exported,
+    owner: Exported,
     elements: PhantomData<T>,
 }
 
@@ -130,14 +136,21 @@ unsafe impl<T: Sync> Sync for Elements<T> {}
 
 impl<T> AsRef<[T]> for Elements<T> {
     fn as_ref(&self) -> &[T] {
-        // SAFETY: so many elements lie there, aligned, as long as the array is exported; each is valid: they are numbers, or truth
-        // values that `values` has looked through.
+        // SAFETY: so many elements lie there, aligned, as long as the array is exported; each is valid: they are numbers.
         unsafe { slice::from_raw_parts(self.first.as_ptr(), self.length) }
     }
 }
 
-/// Coordinates or positions: of 8 to 64 bits, with a sign or without. Negative ones become such as are beyond every extent, which the
-/// check of the tensor finds.
+/// Whether Python may write to the elements: to memory of ours, and to an array that was writable when it was borrowed.
+pub(crate) fn is_writable<T: 'static>(elements: &Buffer<T>) -> bool {
+    let of_python = |owner: &(dyn Any + Send + Sync)| {
+        owner.downcast_ref::<Elements<T>>().is_some_and(|elements| elements.owner.is_writable())
+    };
+    elements.owner().is_none_or(of_python)
+}
+
+/// Coordinates or positions, borrowed: of 8 to 64 bits, with a sign or without. Negative ones become such as are beyond every extent,
+/// which the check of the tensor finds. They are to be copied before they are checked.
 pub(crate) fn indices(object: &Bound<'_, PyAny>) -> PyResult<IndexArray> {
     let array = Exported::of(object, false)?;
     Ok(match array.element()? {
@@ -149,19 +162,15 @@ pub(crate) fn indices(object: &Bound<'_, PyAny>) -> PyResult<IndexArray> {
     })
 }
 
-/// The values of an array, and its shape.
+/// The values of an array, and its shape. Truth values are copied: as in NumPy, each byte but 0 is true.
 pub(crate) fn values(object: &Bound<'_, PyAny>) -> PyResult<(Vec<usize>, Values)> {
     let array = Exported::of(object, false)?;
     let shape = array.shape();
     if array.element()? == ElementType::Bool {
         let (first, length) = array.elements::<u8>()?;
-        // SAFETY: bytes are valid whatever they are.
+        // SAFETY: so many bytes lie there as long as the array is exported, and bytes are valid whatever they are.
         let bytes = unsafe { slice::from_raw_parts(first.as_ptr(), length) };
-        if bytes.iter().fold(0, |all, byte| all | byte) > 1 {
-            return Err(PyValueError::new_err(
-                "a truth value is a byte other than 0 and 1: copy the array with astype(bool)",
-            ));
-        }
+        return Ok((shape, bool::wrap(bytes.iter().map(|&byte| byte != 0).collect::<Buffer<bool>>())));
     }
     Ok((shape, with_array(array, false)?))
 }
@@ -192,7 +201,7 @@ fn with_array(array: Exported, writable: bool) -> PyResult<Values> {
         ElementType::U16 => wrap::<u16>(array, writable),
         ElementType::U32 => wrap::<u32>(array, writable),
         ElementType::U64 => wrap::<u64>(array, writable),
-        ElementType::Bool => wrap::<bool>(array, writable),
+        ElementType::Bool => Err(PyTypeError::new_err("an array of truth values is copied, not borrowed")),
         ElementType::C32 => wrap::<c32>(array, writable),
         ElementType::C64 => wrap::<c64>(array, writable),
         ElementType::BF16 => Err(PyTypeError::new_err("NumPy has no elements bf16")),

@@ -3,7 +3,7 @@
 //! | file | what is in it |
 //! |---|---|
 //! | `borrow` | arrays of Python's as arrays of ours, in the same memory |
-//! | `known` | which index arrays have been looked through |
+//! | `pattern` | checked copies of index arrays |
 //! | `tensor` | tensors, their arrays as buffers of Python's, files |
 //! | `kernel` | kernels, calls, code |
 //! | `decompose` | CP, Tucker and the power method |
@@ -15,7 +15,7 @@ mod borrow;
 mod decompose;
 mod errors;
 mod kernel;
-mod known;
+mod pattern;
 mod ranks;
 mod tensor;
 mod threads;
@@ -28,6 +28,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("SpcError", module.py().get_type::<errors::SpcError>())?;
     module.add_class::<tensor::Storage>()?;
     module.add_class::<tensor::Array>()?;
+    module.add_class::<pattern::Pattern>()?;
     module.add_class::<kernel::Kernel>()?;
     module.add_class::<ranks::problem::Problem>()?;
     module.add_class::<ranks::prepared::Prepared>()?;

@@ -1,9 +1,12 @@
 //! Tensors, their arrays, and files.
 
-use crate::{borrow, errors, known, threads};
+use crate::pattern::{self, Pattern};
+use crate::{borrow, errors, threads};
 use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::ffi;
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
+use pyo3::types::PyComplex;
 use spc::tensor::{
     AnyTensor, Buffer, Coordinates, Drawing, Duplicates, Element, ElementType, IndexArray, Indices, LevelArrays,
     Values, pack,
@@ -49,28 +52,28 @@ pub(crate) fn _format(text: &str, order: usize) -> PyResult<String> {
     format(text, order).map(|format| format.to_string())
 }
 
-/// A tensor as the library has it. Its arrays may be those of Python objects.
+/// A tensor as the library has it. Its values may be those of a Python object; its index arrays are the library's.
 #[pyclass(frozen, module = "spc._native")]
 pub(crate) struct Storage(pub(crate) AnyTensor);
 
 /// The tensor in memory of its own, which Python can't change.
 pub(crate) fn owned(tensor: &AnyTensor) -> PyResult<AnyTensor> {
-    fn copy<T: Element>(tensor: &AnyTensor) -> Values {
-        T::wrap(Buffer::copy_of(tensor.values_of::<T>().unwrap_or_default()))
-    }
+    tensor.clone().with_values(private_values(tensor)).map_err(errors::value)
+}
+
+fn private_values(tensor: &AnyTensor) -> Values {
+    with_element!(tensor.element(), |T| T::wrap(Buffer::copy_of(tensor.values_of::<T>().unwrap_or_default())))
+}
+
+/// Copies of index arrays, which Python can't change.
+pub(crate) fn private(level: &LevelArrays) -> LevelArrays {
     let indices = |array: &IndexArray| match array {
         IndexArray::U8(array) => Buffer::copy_of(array).into(),
         IndexArray::U16(array) => Buffer::copy_of(array).into(),
         IndexArray::U32(array) => Buffer::copy_of(array).into(),
         IndexArray::U64(array) => Buffer::copy_of(array).into(),
     };
-    let level =
-        |level: &LevelArrays| LevelArrays::new(level.positions().map(indices), level.coordinates().map(indices));
-    let values = with_element!(tensor.element(), |T| copy::<T>(tensor));
-    let levels = tensor.levels().iter().map(level).collect();
-    // They are looked through anew: what was borrowed may have been changed.
-    AnyTensor::from_filled_parts(tensor.shape().to_vec(), tensor.format().clone(), levels, values, tensor.fill())
-        .map_err(errors::value)
+    LevelArrays::new(level.positions().map(indices), level.coordinates().map(indices))
 }
 
 /// One of the arrays of a tensor, in its memory: for `numpy.frombuffer`.
@@ -79,6 +82,7 @@ pub(crate) struct Array {
     tensor: AnyTensor,
     /// The level and whether positions are meant; else values.
     index: Option<(usize, bool)>,
+    is_readonly: bool,
     shape: [isize; 1],
     strides: [isize; 1],
 }
@@ -87,8 +91,23 @@ impl Array {
     fn new(tensor: &AnyTensor, index: Option<(usize, bool)>) -> Option<Self> {
         let (bytes, width, _) = parts(tensor, index)?;
         let shape = [(bytes.len() / width) as isize];
-        Some(Self { tensor: tensor.clone(), index, shape, strides: [width as isize] })
+        let is_readonly = index.is_some() || !may_be_written(tensor);
+        Some(Self { tensor: tensor.clone(), index, is_readonly, shape, strides: [width as isize] })
     }
+}
+
+/// Whether Python may write to the values, as to those of an array of NumPy's. Kernels rely on indices, and on the bytes of truth values.
+fn may_be_written(tensor: &AnyTensor) -> bool {
+    fn of<T: Element + 'static>(values: &Values) -> bool {
+        T::unwrap(values).is_some_and(|values| {
+            let may_be = T::TYPE != ElementType::Bool && borrow::is_writable(values);
+            if may_be {
+                values.expose();
+            }
+            may_be
+        })
+    }
+    with_element!(tensor.element(), |T| of::<T>(tensor.values()))
 }
 
 /// The bytes of an array, those of an element, and its letter in Python's `struct`.
@@ -133,10 +152,8 @@ impl Array {
     /// Python hands in a view to fill.
     unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
         let this = slf.get();
-        // Values may be written to, as those of an array of NumPy's; kernels rely on indices.
-        let readonly = this.index.is_some() || this.tensor.element() == ElementType::Bool;
-        if readonly && flags & ffi::PyBUF_WRITABLE != 0 {
-            return Err(PyBufferError::new_err("the indices of a tensor are for reading"));
+        if this.is_readonly && flags & ffi::PyBUF_WRITABLE != 0 {
+            return Err(PyBufferError::new_err("the array is for reading: copy it"));
         }
         let Some((bytes, width, letter)) = parts(&this.tensor, this.index) else {
             return Err(PyBufferError::new_err("there is no such array"));
@@ -146,7 +163,7 @@ impl Array {
         unsafe {
             (*view).buf = bytes.as_ptr().cast_mut().cast();
             (*view).len = bytes.len() as isize;
-            (*view).readonly = c_int::from(readonly);
+            (*view).readonly = c_int::from(this.is_readonly);
             (*view).itemsize = width as isize;
             (*view).format =
                 if flags & ffi::PyBUF_FORMAT != 0 { letter.as_ptr().cast_mut() } else { std::ptr::null_mut() };
@@ -173,19 +190,35 @@ pub(crate) fn dense(object: &Bound<'_, PyAny>, text: Option<&str>, shape: Option
     AnyTensor::from_parts(shape, format, levels, values).map_err(errors::value)
 }
 
+/// An element as a number of Python's, exactly.
+fn number<T: Element>(py: Python<'_>, element: T) -> PyResult<Bound<'_, PyAny>> {
+    match element.literal() {
+        Some(Literal::Integer(ElementType::Bool, value)) => (value != 0).into_bound_py_any(py),
+        Some(Literal::Integer(_, value)) => value.into_bound_py_any(py),
+        _ if T::TYPE.is_complex() => {
+            let value = element.to_c64();
+            Ok(PyComplex::from_doubles(py, value.re, value.im).into_any())
+        }
+        _ => element.to_f64().into_bound_py_any(py),
+    }
+}
+
 type LevelObjects<'py> = (Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>);
 
 #[pymethods]
 impl Storage {
-    /// A tensor of arrays that lie there, without a copy: a pair of positions and coordinates for each level, and values.
+    /// A tensor of borrowed values, and of copies of index arrays: a pair of positions and coordinates for each level. The copies are those
+    /// of a pattern, where that has the same elements; else there is a new pattern.
     #[staticmethod]
+    #[pyo3(signature = (shape, text, levels, values, known = None))]
     fn of_arrays(
         py: Python<'_>,
         shape: Vec<usize>,
         text: &str,
         levels: Vec<LevelObjects<'_>>,
         values: &Bound<'_, PyAny>,
-    ) -> PyResult<Self> {
+        known: Option<&Pattern>,
+    ) -> PyResult<(Self, Option<Pattern>)> {
         let format = format(text, shape.len())?;
         let arrays = |(positions, coordinates): &LevelObjects<'_>| {
             let positions = positions.as_ref().map(borrow::indices).transpose()?;
@@ -194,12 +227,20 @@ impl Storage {
         let levels = levels.iter().map(arrays).collect::<PyResult<Vec<_>>>()?;
         let (_, values) = borrow::values(values)?;
         let large = levels.iter().any(|level| level.bytes() > 1 << 16);
-        let made = if large {
-            threads::run(py, || known::tensor(shape, format, levels, values))
-        } else {
-            known::tensor(shape, format, levels, values)
-        };
-        made.map(Self).map_err(errors::value)
+        let make = || pattern::tensor(shape, format, &levels, values, known);
+        let made = if large { threads::run(py, make) } else { make() };
+        made.map(|(tensor, pattern)| (Self(tensor), pattern)).map_err(errors::value)
+    }
+
+    /// The same tensor with values that are not those of a Python object.
+    fn owned(&self, py: Python<'_>) -> PyResult<Self> {
+        fn is_borrowed<T: Element>(values: &Values) -> bool {
+            T::unwrap(values).is_some_and(|values| values.owner().is_some())
+        }
+        match with_element!(self.0.element(), |T| is_borrowed::<T>(self.0.values())) {
+            true => threads::run(py, || owned(&self.0)).map(Self),
+            false => Ok(Self(self.0.clone())),
+        }
     }
 
     /// A dense tensor of an array that is contiguous in the order of its levels, without a copy.
@@ -285,13 +326,15 @@ impl Storage {
     }
 
     /// The same entries, with another value for those that are not stored.
-    fn with_fill(&self, value: f64) -> Self {
+    fn with_fill(&self, value: &Bound<'_, PyAny>) -> PyResult<Self> {
         let element = self.0.element().computed();
-        let fill = with_element!(element, |T| match T::from_f64(value).to_f64() {
-            value if element.is_float() || element.is_complex() => Literal::Float(element, value),
-            value => Literal::Integer(element, value as i128),
-        });
-        Self(self.0.clone().with_fill(fill))
+        let fill = match element.is_float() || element.is_complex() {
+            true => Literal::Float(element, value.extract()?),
+            false => Literal::Integer(element, value.extract()?),
+        };
+        // Rounded as an element is.
+        let fill = with_element!(element, |T| T::from_literal(fill).and_then(T::literal)).unwrap_or(fill);
+        Ok(Self(self.0.clone().with_fill(fill)))
     }
 
     #[getter]
@@ -332,12 +375,16 @@ impl Storage {
         Array::new(&self.0, Some((level, false)))
     }
 
-    /// The element at an index, and none where nothing is stored.
-    fn get(&self, index: Vec<usize>) -> PyResult<Option<f64>> {
-        fn get<T: Element>(tensor: &AnyTensor, index: &[usize]) -> PyResult<Option<f64>> {
-            Ok(tensor.get::<T>(index).map_err(errors::value)?.map(T::to_f64))
+    /// The element at an index, as a number of Python's of the same kind, and none where nothing is stored.
+    fn get<'py>(&self, py: Python<'py>, index: Vec<usize>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        fn get<'py, T: Element>(
+            py: Python<'py>,
+            tensor: &AnyTensor,
+            index: &[usize],
+        ) -> PyResult<Option<Bound<'py, PyAny>>> {
+            tensor.get::<T>(index).map_err(errors::value)?.map(|element| number(py, element)).transpose()
         }
-        with_element!(self.0.element(), |T| get::<T>(&self.0, &index))
+        with_element!(self.0.element(), |T| get::<T>(py, &self.0, &index))
     }
 
     /// The arrays of each level, as a drawing.

@@ -234,13 +234,12 @@ pub extern "C" fn spc_kernel_call_into(
         for target in targets {
             results.push(lent(target, &mut taken)?);
         }
-        let lent: Vec<Range<usize>> = results.iter().map(|result| range(result.values().as_bytes())).collect();
         let values: Vec<&mut dyn Value> = results.iter_mut().map(|result| result as &mut dyn Value).collect();
         kernel.call_into(&as_inputs(&tensors), values)?;
         // A kernel that sorts or converts its result in the end has made an array of its own.
-        for ((target, result), place) in targets.iter().zip(&results).zip(lent) {
-            if range(result.values().as_bytes()) != place {
-                copy(result, &mut memory::target(target)?);
+        for (target, result) in targets.iter().zip(&results) {
+            if range(result.values().as_bytes()) != memory::range_of(target)? {
+                memory::give(result.values(), target)?;
             }
         }
         Ok(())
@@ -252,7 +251,7 @@ fn lent(target: &Target, taken: &mut Vec<Range<usize>>) -> Result<AnyTensor, Fai
     let shape = memory::shape(target.shape, target.order.min(256))?;
     let (order, format) = (shape.len(), Format::dense(shape.len()));
     let values = memory::target(target)?;
-    let place = range(values.as_bytes());
+    let place = memory::range_of(target)?;
     if taken.iter().any(|other| place.start < other.end && other.start < place.end) {
         return Err(Failure::argument(
             "a target shares memory with an input or with another target: give another array",
@@ -271,12 +270,4 @@ fn places(tensor: &AnyTensor) -> Vec<Range<usize>> {
 fn range(bytes: &[u8]) -> Range<usize> {
     let first = bytes.as_ptr() as usize;
     first..first + bytes.len()
-}
-
-fn copy(from: &AnyTensor, into: &mut spc::tensor::Values) {
-    spc::with_element!(from.element(), |T| {
-        if let (Some(from), Some(into)) = (from.values_of::<T>(), into.as_mut_slice::<T>()) {
-            into.copy_from_slice(from);
-        }
-    });
 }

@@ -7,6 +7,7 @@ use crate::status::{Failure, Status};
 use spc::tensor::{Buffer, Element, ElementType, IndexArray};
 use spc::with_element;
 use std::ffi::{CStr, c_char, c_void};
+use std::ops::Range;
 use std::ptr::NonNull;
 use std::slice;
 use std::sync::Arc;
@@ -223,8 +224,8 @@ unsafe impl<T: Sync> Sync for Borrowed<T> {}
 
 impl<T> AsRef<[T]> for Borrowed<T> {
     fn as_ref(&self) -> &[T] {
-        // SAFETY: so many elements lie there, aligned, until the keeper releases them; each is valid, as they are numbers, or truth
-        // values that were looked through. Nothing writes to them while a kernel runs, as the header says.
+        // SAFETY: so many elements lie there, aligned, until the keeper releases them; each is valid, as they are numbers. Nothing
+        // writes to them while a kernel runs, as the header says.
         unsafe { slice::from_raw_parts(self.first.as_ptr(), self.length) }
     }
 }
@@ -265,39 +266,56 @@ pub(crate) fn indices(array: Indices, keeper: Option<&Arc<Keeper>>, name: &str) 
     }))
 }
 
-/// Values.
+/// Values. Truth values are copied: a byte that is written later may be none.
 pub(crate) fn values(array: Values, keeper: Option<&Arc<Keeper>>) -> Result<spc::tensor::Values, Failure> {
     let element = element(array.element)?;
-    look_through(element, array.data, array.length)?;
+    if element == ElementType::Bool {
+        let bytes = elements::<u8>(array.data, array.length, None, "values")?;
+        return truth_values(bytes.as_slice()).map(bool::wrap);
+    }
     with_element!(element, |T| Ok(T::wrap(elements::<T>(array.data, array.length, keeper, "values")?)))
 }
 
 /// Bytes other than 0 and 1 are no truth values.
-fn look_through(element: ElementType, data: *const c_void, length: u64) -> Result<(), Failure> {
-    if element != ElementType::Bool {
-        return Ok(());
+fn truth_values(bytes: &[u8]) -> Result<Buffer<bool>, Failure> {
+    if let Some(place) = bytes.iter().position(|byte| *byte > 1) {
+        let byte = bytes[place];
+        let message = format!("truth value {place} is the byte {byte}, which is neither 0 nor 1");
+        return Err(Failure::argument(message));
     }
-    let bytes = list::<u8>(data.cast(), length, "values")?;
-    match bytes.iter().position(|byte| *byte > 1) {
-        None => Ok(()),
-        Some(place) => Err(Failure::argument(format!(
-            "truth value {place} is the byte {}, which is neither 0 nor 1",
-            bytes[place]
-        ))),
-    }
+    Ok(bytes.iter().map(|byte| *byte == 1).collect())
 }
 
-/// An array that is lent to be written to.
+/// An array that is lent to be written to; for truth values, one of ours, which [`give`] copies.
 pub(crate) fn target(target: &Target) -> Result<spc::tensor::Values, Failure> {
     fn lend<T: Element + 'static>(data: *mut c_void, length: u64) -> Result<spc::tensor::Values, Failure> {
         let (first, length) = extent::<T>(data, length, "data of a target")?;
-        // SAFETY: so many elements lie there, aligned; each is a number, or a truth value that was looked through. Nothing else uses
-        // them during the call, in which the buffer ends, as the header says.
+        // SAFETY: so many elements lie there, aligned; each is a number. Nothing else uses them during the call, in which the buffer
+        // ends, as the header says.
         Ok(T::wrap(unsafe { Buffer::lent(first, length, Arc::new(())) }))
     }
     let element = element(target.element)?;
-    look_through(element, target.data, target.length)?;
+    if element == ElementType::Bool {
+        let (_, length) = extent::<u8>(target.data, target.length, "data of a target")?;
+        let made = Buffer::<bool>::try_zeroed(length);
+        return made.map(bool::wrap).map_err(|error| Failure::new(Status::Memory, error.to_string()));
+    }
     with_element!(element, |T| lend::<T>(target.data, target.length))
+}
+
+/// The bytes of a target.
+pub(crate) fn range_of(target: &Target) -> Result<Range<usize>, Failure> {
+    let bytes = target.length.saturating_mul(element(target.element)?.bytes() as u64);
+    let (first, length) = extent::<u8>(target.data, bytes, "data of a target")?;
+    let first = first.as_ptr() as usize;
+    Ok(first..first + length)
+}
+
+/// Copies values to a target of as many.
+pub(crate) fn give(values: &spc::tensor::Values, target: &Target) -> Result<(), Failure> {
+    let bytes = values.as_bytes();
+    room::<u8>(target.data.cast(), bytes.len() as u64, "data of a target")?.copy_from_slice(bytes);
+    Ok(())
 }
 
 /// The types of elements, by their numbers.

@@ -188,6 +188,32 @@ fn results_go_into_arrays_that_share_nothing() {
 }
 
 #[test]
+fn truth_values_are_copied_from_bytes_and_to_them() {
+    static RELEASED: AtomicUsize = AtomicUsize::new(0);
+    unsafe extern "C" fn release(_: *mut c_void) {
+        RELEASED.fetch_add(1, Ordering::SeqCst);
+    }
+    let owner = Owner { object: null_mut(), release: Some(release) };
+    let mut bytes = [1_u8, 0, 1];
+    let with = Values { data: bytes.as_mut_ptr().cast(), length: 3, element: 12 };
+    let x = made(|handle| spc_tensor_dense(1, [3].as_ptr(), &with, &owner, handle));
+    bytes[0] = 200;
+    std::hint::black_box(&bytes);
+    let count = kernel("fn f(x: bool dense) -> n: f64 { n += select(x(i), 1.0, 0.0); }", &[]);
+    let n = made(|handle| spc_kernel_call(count, &x, 1, handle, 1));
+    assert_eq!((contents(n), RELEASED.load(Ordering::SeqCst)), (vec![2.0], 1));
+    let mut none = 0;
+    assert_eq!(spc_tensor_dense(1, [3].as_ptr(), &with, null(), &mut none), Status::Argument);
+    assert!(message().contains("200"), "{}", message());
+    // What a target held before is of no matter.
+    let not = kernel("fn f(x: bool dense) -> y: bool dense { y(i) = !x(i); }", &[]);
+    let mut y = [7_u8; 3];
+    let target = Target { data: y.as_mut_ptr().cast(), length: 3, element: 12, order: 1, shape: [3].as_ptr() };
+    assert_eq!(spc_kernel_call_into(not, &x, 1, &target, 1), Status::Ok, "{}", message());
+    assert_eq!(y, [0, 1, 0]);
+}
+
+#[test]
 fn mistakes_in_texts_are_shown_where_they_are() {
     let builder = made(|handle| spc_builder_new(c"y(i) = A(i, j) + x(j".as_ptr(), handle));
     let mut none = 0;

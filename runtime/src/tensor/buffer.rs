@@ -11,6 +11,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr::NonNull;
 use std::slice;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Where a buffer of its own making begins: a multiple of this many bytes.
 pub const ALIGNMENT: usize = 64;
@@ -32,6 +33,8 @@ pub struct Buffer<T> {
     storage: Storage<T>,
     start: usize,
     length: usize,
+    /// Whether somebody else may write to the elements.
+    is_exposed: AtomicBool,
 }
 
 /// Where elements lie.
@@ -101,7 +104,7 @@ impl<T: Plain> Buffer<T> {
         memory::in_huge_pages(&storage);
         let offset = storage.as_ptr().align_offset(ALIGNMENT);
         let start = if offset <= slack { offset } else { 0 };
-        Ok(Self { storage: Storage::Own(storage), start, length })
+        Ok(Self::new(Storage::Own(storage), start, length))
     }
 
     /// A copy of a slice, aligned.
@@ -151,7 +154,7 @@ impl<T: Plain> Room<T> {
         // SAFETY: before `start` are zeros, the caller vouches for the `length` elements behind it, and the room for both was
         // reserved.
         unsafe { storage.set_len(start + length) };
-        Buffer { storage: Storage::Own(storage), start, length }
+        Buffer::new(Storage::Own(storage), start, length)
     }
 }
 
@@ -159,8 +162,8 @@ impl<T: Plain> Buffer<T> {
     /// The same bytes as elements of another type of that size, in the same memory unless that type asks for a larger alignment.
     pub(crate) fn cast<U: Pod>(self) -> Buffer<U> {
         match self {
-            Self { storage: Storage::Own(storage), start, length } => {
-                Buffer { storage: Storage::Own(cast_vec(storage)), start, length }
+            Self { storage: Storage::Own(storage), start, length, .. } => {
+                Buffer::new(Storage::Own(cast_vec(storage)), start, length)
             }
             shared => Buffer::from(cast_vec(shared.to_vec())),
         }
@@ -173,6 +176,10 @@ fn cast_vec<T: Plain, U: Pod>(elements: Vec<T>) -> Vec<U> {
 }
 
 impl<T> Buffer<T> {
+    fn new(storage: Storage<T>, start: usize, length: usize) -> Self {
+        Self { storage, start, length, is_exposed: AtomicBool::new(false) }
+    }
+
     /// The elements of what owns them, which is dropped with the last tensor that has them: without a copy, whatever it is.
     ///
     /// ```
@@ -188,7 +195,7 @@ impl<T> Buffer<T> {
         let elements: &[T] = (*owner).as_ref();
         let (first, length) = (NonNull::from(elements).cast(), elements.len());
         // The owner stays where it is and is only reachable by `&`, so the elements are there as long as the `Arc`.
-        Self { storage: Storage::Foreign(Foreign { first, owner: Some(owner), is_lent: false }), start: 0, length }
+        Self::new(Storage::Foreign(Foreign { first, owner: Some(owner), is_lent: false }), 0, length)
     }
 
     /// Elements in memory of somebody else, which is written to where they are changed: how a kernel writes into an array of a
@@ -209,7 +216,7 @@ impl<T> Buffer<T> {
     /// From `first` on lie `length` elements, aligned, each of them valid, which nobody else reads or writes as long as `owner` is
     /// there.
     pub unsafe fn lent(first: NonNull<T>, length: usize, owner: Arc<dyn Any + Send + Sync>) -> Self {
-        Self { storage: Storage::Foreign(Foreign { first, owner: Some(owner), is_lent: true }), start: 0, length }
+        Self::new(Storage::Foreign(Foreign { first, owner: Some(owner), is_lent: true }), 0, length)
     }
 
     /// Elements that are borrowed for a time which the type does not say.
@@ -218,7 +225,7 @@ impl<T> Buffer<T> {
     /// Neither the buffer nor an `Arc` of it is there when the borrow ends. A copy may be.
     pub(super) unsafe fn borrowed(elements: &[T]) -> Self {
         let foreign = Foreign { first: NonNull::from(elements).cast(), owner: None, is_lent: false };
-        Self { storage: Storage::Foreign(foreign), start: 0, length: elements.len() }
+        Self::new(Storage::Foreign(foreign), 0, elements.len())
     }
 
     /// Whether the elements are borrowed, so that they may be gone when this is still there.
@@ -243,12 +250,38 @@ impl<T> Buffer<T> {
     /// When the range does not lie in the buffer.
     pub fn part(whole: &Arc<Self>, range: Range<usize>) -> Self {
         let length = whole[range.clone()].len();
-        Self { storage: Storage::Part(whole.clone()), start: range.start, length }
+        Self::new(Storage::Part(whole.clone()), range.start, length)
     }
 
-    /// Whether the elements are those of another buffer, or of another owner.
+    /// Whether the elements are those of another buffer, or of another owner, or [exposed](Self::expose).
     pub fn is_part(&self) -> bool {
-        !matches!(self.storage, Storage::Own(_))
+        !matches!(self.storage, Storage::Own(_)) || self.is_exposed.load(Ordering::Acquire)
+    }
+
+    /// Says that somebody else may write to the elements from now on, such as code in another language that was given a pointer. Nothing
+    /// that depends on them is kept, and they are copied before they are changed here.
+    pub fn expose(&self) {
+        self.is_exposed.store(true, Ordering::Release);
+        if let Storage::Part(whole) = &self.storage {
+            whole.expose();
+        }
+    }
+
+    /// What keeps the elements in memory of somebody else; none where the memory is the library's.
+    ///
+    /// ```
+    /// use spc::tensor::Buffer;
+    ///
+    /// let buffer = Buffer::owned_by(Box::from([1.0, 2.0]) as Box<[f64]>);
+    /// assert!(buffer.owner().is_some_and(|owner| owner.is::<Box<[f64]>>()));
+    /// assert!(Buffer::from(vec![1.0, 2.0]).owner().is_none());
+    /// ```
+    pub fn owner(&self) -> Option<&(dyn Any + Send + Sync)> {
+        match &self.storage {
+            Storage::Own(_) => None,
+            Storage::Part(whole) => whole.owner(),
+            Storage::Foreign(foreign) => Some(foreign.owner.as_deref().unwrap_or(&())),
+        }
     }
 
     /// The elements.
@@ -294,7 +327,7 @@ impl<T: Copy> Buffer<T> {
 impl<T> From<Vec<T>> for Buffer<T> {
     fn from(storage: Vec<T>) -> Self {
         let length = storage.len();
-        Self { storage: Storage::Own(storage), start: 0, length }
+        Self::new(Storage::Own(storage), 0, length)
     }
 }
 

@@ -13,13 +13,15 @@ impl AnyTensor {
         if self.format == *format {
             return Ok(self.clone());
         }
+        // A copy that was kept before the values were exposed may be of other values.
+        if !self.has_own_arrays() {
+            return self.convert_stored(format);
+        }
         if let Some(copy) = self.kept.find(format) {
             return Ok(copy);
         }
         let copy = self.convert_stored(format)?;
-        if self.has_own_arrays() {
-            self.kept.note(format, &copy);
-        }
+        self.kept.note(format, &copy);
         Ok(copy)
     }
 
@@ -102,5 +104,15 @@ mod tests {
         let [first, second, third] = [0, 1, 2].map(|_| tensor.copy_stored(&by_columns()).unwrap());
         assert!(values_at(&first) != values_at(&second) && values_at(&second) != values_at(&third));
         assert_eq!(tensor.kept.formats().len(), 0);
+    }
+
+    #[test]
+    fn a_kept_copy_is_not_used_once_values_are_exposed() {
+        let tensor = tensor();
+        let [_, second, third] = [0, 1, 2].map(|_| tensor.copy_stored(&by_columns()).unwrap());
+        assert_eq!(values_at(&second), values_at(&third));
+        <f64 as super::super::Element>::unwrap(tensor.values()).unwrap().expose();
+        let [fourth, fifth] = [0, 1].map(|_| tensor.copy_stored(&by_columns()).unwrap());
+        assert!(values_at(&fourth) != values_at(&second) && values_at(&fifth) != values_at(&fourth));
     }
 }
