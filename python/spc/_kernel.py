@@ -53,6 +53,13 @@ def _resolved(format: str, order: int) -> str:
     return _native._format(format, order)
 
 
+def _common(elements: Iterable[str]) -> str | None:
+    """The element type that NumPy promotes these to; none of none, and of truth values, which are masks."""
+    dtypes = [_convert.ELEMENTS.get(element, np.float32) for element in elements]
+    found = np.result_type(*dtypes) if dtypes else np.dtype(bool)
+    return None if found.kind == "b" else _convert.element(found)
+
+
 class Kernel:
     """A kernel: call it with its inputs by position or by name.
 
@@ -83,11 +90,40 @@ class Kernel:
         self._last: _native.Kernel | None = None
         self._is_whole = "{" in text
         # Wrong texts and formats are refused here, with the place, and the names of the inputs are known from here on.
-        probe = _native.Kernel(text, list(formats.items()), self._dimensions, backend="interpreter")
+        self._defaults, probe = self._checked()
         self.inputs: list[str] = probe.inputs
         self.results: list[str] = probe.results
         self._declared = {name: (element, format, order) for name, element, format, order in probe.declared}
         self._places = {name: place for place, name in enumerate(self.inputs)}
+
+    def _checked(self) -> tuple[list[tuple[str, str]], _native.Kernel]:
+        """The formats of a call whose inputs are not known yet, and the kernel for them."""
+        def made(formats: list[tuple[str, str]]) -> tuple[list[tuple[str, str]], _native.Kernel]:
+            return formats, _native.Kernel(self._text, formats, self._dimensions, backend="interpreter")
+
+        if self._is_whole:
+            return made(list(self._formats.items()))
+        names = _native._names(self._text)
+        declared = [_split(self._formats[name])[0] for name in names[1:] if name in self._formats]
+        element = _common(stated for stated in declared if stated is not None)
+        try:
+            return made(self._typed(names, element))
+        except SyntaxError:
+            # Whether inputs are of the type of the result, or complex, or truth values, the first call says.
+            of_result = _split(self._formats.get(names[0], ""))[0]
+            for other in [*([of_result] if of_result else []), "c64", "bool"] if element is None else []:
+                try:
+                    return made(self._typed(names, other))
+                except SyntaxError:
+                    pass
+            raise
+
+    def _typed(self, names: list[str], element: str | None) -> list[tuple[str, str]]:
+        """The declared formats, with an element type where none is declared."""
+        if element is None:
+            return list(self._formats.items())
+        formats = dict.fromkeys(names, "") | self._formats
+        return [(name, format if _split(format)[0] else f"{element} {format}".strip()) for name, format in formats.items()]
 
     def __call__(self, *args: Any, out: Any = None, ranks: Any = None, distribute: str | None = None, **named: Any) -> Any:
         if ranks is not None:
@@ -275,7 +311,7 @@ class Kernel:
 
     def _any(self) -> _native.Kernel:
         """The kernel of the last call, or for the formats that were declared."""
-        return self._last or _native.Kernel(self._text, list(self._formats.items()), self._dimensions, self._backend, self._deterministic)
+        return self._last or _native.Kernel(self._text, self._defaults, self._dimensions, self._backend, self._deterministic)
 
     def code(self, language: str = "rust") -> str:
         """The loops as ``"rust"`` or as ``"cuda"``: for the inputs of the last call, or for the declared formats before the first."""
@@ -340,7 +376,8 @@ def kernel(text: str, *, dimensions: dict[str, int] | None = None, backend: str 
     :param text: an assignment in index notation, ``"y(i) = A(i,j) * x(j)"``, or a whole kernel with declared formats,
         ``"fn spmv(A: csr, x: dense) -> y: dense { y(i) = A(i,j) * x(j); }"``.
     :param formats: of an assignment, the format of each tensor by name, ``A="csr"``, ``y="f32 dense"``. An input without one is taken in the
-        format that it has; a result without one is dense.
+        format that it has; a result without one is dense. Without an element type, an input has its own, and a result that which NumPy
+        promotes those of the inputs to.
     :param dimensions: extents of indices that no input has.
     :param backend: ``"native"`` waits for the Rust compiler, ``"jit"`` makes machine code at once, ``"interpreter"`` makes none. Without it
         a kernel that was not compiled before begins as machine code, and later calls run what the Rust compiler makes in the background.
@@ -451,7 +488,7 @@ def _assignment(text: str, format: str | None, dimensions: dict[str, int] | None
 
 def explain(text: str, **formats: str) -> str:
     """The loops that a kernel becomes for these formats, and what was decided and why."""
-    return _native.Kernel(text, list(formats.items()), [], backend="interpreter").explain()
+    return Kernel(text, formats, backend="interpreter").explain()
 
 
 def jit(function: Callable[..., Any] | None = None, **options: Any) -> Any:

@@ -4,7 +4,7 @@ use crate::borrow;
 use crate::errors;
 use crate::tensor::{Storage, dense};
 use crate::threads;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyTuple};
 use spc::complex::{c32, c64};
@@ -16,7 +16,7 @@ use spc_compiler::format::Format;
 use spc_compiler::notation;
 use spc_compiler::remark::Decision;
 use spc_compiler::syntax::einsum::{Einsum, Operand};
-use spc_compiler::{pass, remark};
+use spc_compiler::{pass, remark, syntax};
 use std::fmt::Write;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -34,6 +34,15 @@ pub(crate) fn _einsum(text: &str, orders: Vec<Option<usize>>) -> PyResult<Assign
         |found: Diagnostics| errors::text(format!("\n{}", render(text, "<einsum>", &found.into_sorted(), false)));
     let statement = statement.map_err(refused)?;
     Ok((statement.to_string(), statement.target.name.name.clone(), notation::read_by(&statement)))
+}
+
+/// The names of the tensors of an assignment: that of the result first.
+#[pyfunction]
+pub(crate) fn _names(text: &str) -> PyResult<Vec<String>> {
+    let refused = |found: Diagnostics| errors::text(format!("\n{}", render(text, "<kernel>", &found.into_sorted(), false)));
+    let statement = syntax::parse_statement(text).map_err(refused)?;
+    let read = notation::read_by(&statement).into_iter().map(|(name, _)| name);
+    Ok([statement.target.name.name.clone()].into_iter().chain(read).collect())
 }
 
 /// Where native code of common kernels is, for machines without a Rust compiler.
@@ -71,6 +80,8 @@ pub(crate) enum Argument {
     Tensor(AnyTensor),
     Bool(bool),
     Integer(i64),
+    /// An integer beyond 63 bits.
+    Unsigned(u64),
     Real(f64),
     Complex(c64),
     /// The same for a parameter of half the precision.
@@ -89,7 +100,11 @@ impl Argument {
             return Ok(Self::Bool(object.extract()?));
         }
         if object.is_exact_instance_of::<PyInt>() {
-            return Ok(Self::Integer(object.extract()?));
+            return match (object.extract(), object.extract()) {
+                (Ok(value), _) => Ok(Self::Integer(value)),
+                (_, Ok(value)) => Ok(Self::Unsigned(value)),
+                _ => Err(PyOverflowError::new_err("an integer has more than 64 bits: write a float")),
+            };
         }
         if let Ok(number) = object.cast_exact::<PyComplex>() {
             use pyo3::types::PyComplexMethods;
@@ -101,6 +116,7 @@ impl Argument {
     /// As a parameter of such elements takes it.
     pub(crate) fn fitted(self, element: Option<ElementType>) -> Self {
         match self {
+            Self::Unsigned(value) if element != Some(ElementType::U64) => Self::Real(value as f64),
             Self::Complex(value) if element == Some(ElementType::C32) => {
                 Self::Complex32(c32::new(value.re as f32, value.im as f32))
             }
@@ -113,6 +129,7 @@ impl Argument {
             Self::Tensor(tensor) => tensor,
             Self::Bool(number) => number,
             Self::Integer(number) => number,
+            Self::Unsigned(number) => number,
             Self::Real(number) => number,
             Self::Complex(number) => number,
             Self::Complex32(number) => number,

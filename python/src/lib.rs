@@ -33,6 +33,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ranks::problem::Problem>()?;
     module.add_class::<ranks::prepared::Prepared>()?;
     module.add_function(wrap_pyfunction!(kernel::_einsum, module)?)?;
+    module.add_function(wrap_pyfunction!(kernel::_names, module)?)?;
     module.add_function(wrap_pyfunction!(kernel::_set_catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(tensor::_format, module)?)?;
     module.add_function(wrap_pyfunction!(threads::set_threads, module)?)?;

@@ -89,9 +89,7 @@ impl Failure {
             }
             Failure::Kernel(DistributeError::Program(error)) => errors::program(error),
             Failure::Kernel(DistributeError::Communication(error))
-            | Failure::Decomposition(DecomposeError::Communication(error)) => {
-                errors::SpcError::new_err(error.to_string())
-            }
+            | Failure::Decomposition(DecomposeError::Communication(error)) => errors::other(error),
             Failure::Threads(error) => pyo3::exceptions::PyOSError::new_err(error.to_string()),
             other => errors::value(other),
         }

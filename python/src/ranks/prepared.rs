@@ -248,7 +248,7 @@ impl Prepared {
     fn lock(&self) -> PyResult<MutexGuard<'_, State>> {
         if self.process != std::process::id() {
             let message = "the kernel was prepared before this process was forked: prepare it anew";
-            return Err(errors::SpcError::new_err(message));
+            return Err(errors::other(message));
         }
         match self.state.try_lock() {
             Ok(state) => Ok(state),

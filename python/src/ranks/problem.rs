@@ -55,6 +55,7 @@ fn operand(argument: Argument) -> Operand {
         // A large number is what it is, or of another type.
         Argument::Integer(value) if value.unsigned_abs() < 1 << f64::MANTISSA_DIGITS => Operand::Scalar(value as f64),
         Argument::Integer(value) => scalar(value).into(),
+        Argument::Unsigned(value) => scalar(value).into(),
         Argument::Real(value) => Operand::Scalar(value),
         Argument::Complex(value) => scalar(value).into(),
         Argument::Complex32(value) => scalar(value).into(),

@@ -203,7 +203,7 @@ impl<'py> Processes<'py> {
         if let Some(rank) = heads.iter().position(|head| number(head, 0) > 0) {
             let reason = &heads[rank][24..23 + number(heads[rank], 0)];
             let reason = String::from_utf8_lossy(reason).into_owned();
-            return Err(errors::SpcError::new_err(CommunicationError::Stopped { rank, reason }.to_string()));
+            return Err(errors::other(CommunicationError::Stopped { rank, reason }));
         }
         let lengths: Vec<usize> = heads.iter().map(|head| number(head, 8)).collect();
         let longest = heads.iter().map(|head| number(head, 16)).max().unwrap_or(0);
