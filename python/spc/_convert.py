@@ -85,7 +85,7 @@ def _of_arrays(owner: Any, shape: list[int], text: str, levels: list[tuple[Any, 
     kept = _PATTERNS.get(key)
     known = kept[1] if kept is not None and kept[0]() is owner else None
     made, pattern = _native.Storage.of_arrays(shape, text, levels, values, known)
-    if pattern is not None:
+    if pattern is not None and type(owner).__weakrefoffset__:
         _PATTERNS[key] = (weakref.ref(owner, functools.partial(_forget, _PATTERNS, key)), pattern)
     return made
 

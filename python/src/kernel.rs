@@ -39,7 +39,8 @@ pub(crate) fn _einsum(text: &str, orders: Vec<Option<usize>>) -> PyResult<Assign
 /// The names of the tensors of an assignment: that of the result first.
 #[pyfunction]
 pub(crate) fn _names(text: &str) -> PyResult<Vec<String>> {
-    let refused = |found: Diagnostics| errors::text(format!("\n{}", render(text, "<kernel>", &found.into_sorted(), false)));
+    let refused =
+        |found: Diagnostics| errors::text(format!("\n{}", render(text, "<kernel>", &found.into_sorted(), false)));
     let statement = syntax::parse_statement(text).map_err(refused)?;
     let read = notation::read_by(&statement).into_iter().map(|(name, _)| name);
     Ok([statement.target.name.name.clone()].into_iter().chain(read).collect())

@@ -2,9 +2,9 @@
 
 use crate::pattern::{self, Pattern};
 use crate::{borrow, errors, threads};
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::ffi;
-use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyComplex;
 use spc::tensor::{

@@ -209,3 +209,55 @@ def test_results_are_the_same_in_the_interpreter(rng):
     slow = spc.kernel("y(i) = A(i,j) * x(j)", backend="interpreter")
     np.testing.assert_allclose(slow(a, x), a @ x)
     assert slow.backend == "interpreter"
+
+
+@pytest.mark.parametrize("element, dtype", [("c64", "complex128"), ("i64", "int64"), ("f32", "float32"), ("u8", "uint8")])
+def test_types_that_are_not_declared_are_those_of_the_inputs(rng, element, dtype):
+    a = matrix(rng, dtype="int64").astype(dtype)
+    a = a * 1j if dtype == "complex128" else a
+    x = rng.integers(0, 3, 18).astype(dtype)
+    for formats in [{"A": f"{element} csr"}, {"A": f"{element} csr", "x": f"{element} dense"}, {"A": "csr", "x": element}, {"A": "csr"}]:
+        kernel = spc.kernel("y(i) = A(i,j) * x(j)", backend="jit", **formats)
+        assert f"A: {element if len(formats) > 1 or ' ' in formats['A'] else 'f64'} " in kernel.explain()
+        y = kernel(a, x)
+        assert y.dtype == dtype
+        np.testing.assert_array_equal(y, a.toarray() @ x)
+    b = spc.kernel("B(i,j) = A(i,j) + A(i,j)", A=f"{element} csr", B="csr", backend="jit")(a)
+    assert b.dtype == dtype and b.format == "[dense, compressed]"
+    assert element in spc.explain("y(i) = A(i,j)", A=f"{element} csr")
+
+
+def test_functions_of_complex_numbers_and_truth_values_take_what_is_given(rng):
+    a = matrix(rng) * (1 + 2j)
+    np.testing.assert_array_equal(spc.einsum("y(i) = sum(j)(im(A(i,j)))", A=a), a.imag.sum(1))
+    np.testing.assert_array_equal(spc.einsum("b(i) = any(j)(A(i,j))", A=a.toarray() != 0), (a.toarray() != 0).any(1))
+    with pytest.raises(SyntaxError, match="im"):
+        spc.einsum("y(i) = sum(j)(im(A(i,j)))", A=a.real)
+    narrow = spc.kernel("y(i) = A(i,j) * x(j)", A="csr", y="f32 dense", backend="jit")
+    y = narrow(a.real.astype("float32"), np.ones(18, "float32"))
+    assert y.dtype == np.float32
+    np.testing.assert_allclose(y, a.real.sum(1))
+
+
+def test_numbers_of_64_bits_are_exact():
+    for number, dtype in [(2**53 + 1, "int64"), (-(2**63), "int64"), (2**64 - 1, "uint64")]:
+        np.testing.assert_array_equal(spc.einsum("y(i) = a * x(i)", a=number, x=np.ones(2, dtype)), np.array([number] * 2, dtype))
+    assert spc.einsum("y(i) = a * x(i)", a=2**63, x=np.ones(1))[0] == 2.0**63
+    with pytest.raises(OverflowError, match="float"):
+        spc.einsum("y(i) = a * x(i)", a=2**70, x=np.ones(1))
+
+
+@pytest.mark.parametrize("mark", ["\x1b]0;title\x07", "\x9b31m", "\u202e"])
+def test_messages_have_no_characters_that_a_terminal_obeys(rng, tmp_path, mark):
+    a = matrix(rng)
+    for call in [
+        lambda: spc.read(tmp_path / f"{mark}.mtx"), lambda: spc.write(tmp_path / f"a.{mark}", a), lambda: spc.tensor(a, format=mark),
+        lambda: spc.tensor(([[0]], [1.0]), duplicates=mark), lambda: spc.einsum(f"ij{mark}->i", a), lambda: spc.kernel(f"y(i){mark} = A(i)"),
+        lambda: spc.kernel("y(i) = A(i,j)", **{mark: "csr"}), lambda: spc.kernel("y(i) = A(i,j)", A=mark),
+        lambda: spc.kernel("y(i) = A(i,j)")(**{mark: a}), lambda: spc.kernel("y(i) = A(i,j)", dimensions={mark: 3})(a),
+        lambda: spc.kernel("y(i) = A(i,j)")(a, ranks=2, distribute=mark), lambda: spc.cp_als(np.ones((2, 2, 2)), 1, start=mark),
+        lambda: spc.kernel("y(i) = A(i,j)", A="csr")(tmp_path / f"{mark}.tns", ranks=2), lambda: spc.einsum("ij->i", a, dimensions={mark: 3}),
+    ]:
+        with pytest.raises(Exception) as raised:
+            call()
+        assert not set(mark) & set(str(raised.value)) & {"\x1b", "\x07", "\x9b", "\u202e"}, raised.value

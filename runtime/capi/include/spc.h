@@ -15,8 +15,9 @@
  *
  * Arrays  go in with their length and the type of their elements. With an owner they are borrowed, without a copy, until the owner's
  * `release` is called: once, by any thread, when neither a tensor nor a result that has the same index arrays has them any longer. If the
- * function fails nothing is borrowed and nothing is released. Without an owner (NULL, or `release` NULL) they are copied. Index arrays
- * are checked when a tensor is made, and must not change as long as they are borrowed; borrowed values must not change during a call.
+ * function fails nothing is borrowed and nothing is released. Without an owner (NULL, or `release` NULL) they are copied; so are
+ * values SPC_BOOL, which are bytes, each 0 or 1. Index arrays are checked when a tensor is made, and must not change as long as they are
+ * borrowed; borrowed values must not change during a call.
  * What a function can't check is that so many elements lie where a pointer says: that is the caller's word.
  *
  * Threads.  Every function may be called by any thread at any time, with the same handles, too. Messages are each thread's own. A
