@@ -6,7 +6,6 @@ use crate::{output, settings};
 use clap::Args;
 use serde_json::json;
 use spc::execute::catalogue;
-use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -34,13 +33,7 @@ impl Catalogue {
         let progress = Progress::new("compiling");
         let (bytes, count) = catalogue::build(&self.levels, self.only.as_deref()).map_err(Failure::refused)?;
         drop(progress);
-        // Who reads the file in the meantime finds the old one or the new one.
-        let unfinished = self.output.with_extension("unfinished");
-        let written = fs::write(&unfinished, &bytes).and_then(|()| fs::rename(&unfinished, &self.output));
-        written.map_err(|error| {
-            _ = fs::remove_file(&unfinished);
-            Failure::file(self.output.display(), error)
-        })?;
+        spc::io::write_bytes(&self.output, &bytes)?;
         let seconds = start.elapsed().as_secs_f64();
         if settings::json() {
             return output::print_json(json!({ "kernels": count, "bytes": bytes.len(), "seconds": seconds }));

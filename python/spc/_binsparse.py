@@ -12,9 +12,13 @@ become those of a tensor as they are, and back.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import re
-from typing import Any, Callable
+import shutil
+import tempfile
+from typing import Any, Callable, Iterator
 
 import numpy as np
 
@@ -65,17 +69,29 @@ def read_hdf5(path: str) -> _native.Storage:
         return storage(json.loads(file.attrs[HEADER]), lambda name: np.asarray(file[name][()]))
 
 
+@contextlib.contextmanager
+def _replaced(path: str) -> Iterator[str]:
+    """A file to write that takes the name when it is complete: the old one, if any, stays until then."""
+    target = os.path.realpath(path)
+    with tempfile.TemporaryDirectory(prefix=".spc-", suffix=".tmp", dir=os.path.dirname(target)) as folder:
+        written = os.path.join(folder, os.path.basename(target))
+        yield written
+        if os.path.exists(target):
+            shutil.copymode(target, written)
+        os.replace(written, target)
+
+
 def write_npz(path: str, made: _native.Storage) -> None:
     """Writes an archive of this format."""
     header, arrays = parts(made)
-    with open(path, "wb") as file:
+    with _replaced(path) as written, open(written, "wb") as file:
         np.savez(file, **arrays, **{HEADER: np.asarray(json.dumps({HEADER: header}))})
 
 
 def write_hdf5(path: str, made: _native.Storage) -> None:
     """Writes an HDF5 file."""
     header, arrays = parts(made)
-    with _h5py().File(path, "w") as file:
+    with _replaced(path) as written, _h5py().File(written, "w") as file:
         for name, array in arrays.items():
             file.create_dataset(name, data=array)
         file.attrs[HEADER] = json.dumps({HEADER: header})

@@ -282,6 +282,7 @@ pub mod parallel;
 mod processor;
 pub mod progress;
 pub mod tensor;
+mod unfinished;
 
 pub use execute::Error;
 #[cfg(feature = "compile")]

@@ -1,8 +1,8 @@
 //! Checkpoints: a model, and how far a run is.
 //!
 //! A folder has a file `state.json` that names the model it belongs to, `model-10.npz` after ten iterations. The model is written first,
-//! then the state takes the place of the one before, and only then the model before is removed: at any time the folder holds one
-//! complete checkpoint.
+//! then the state takes the place of the one before, and only then the model that this one named is removed: at any time the folder holds
+//! one complete checkpoint. Other files of the folder are neither removed nor replaced.
 
 use super::arguments::{CheckpointArguments, Every};
 use super::row::Row;
@@ -25,8 +25,10 @@ pub(super) struct Checkpoint {
     every: Every,
     identity: Identity,
     written: Instant,
-    /// The iteration and the file of the last one.
-    last: Option<(usize, String)>,
+    /// The iteration of the last one.
+    last: Option<usize>,
+    /// The model that the state in the folder names.
+    model: Option<String>,
 }
 
 /// Where a run goes on from.
@@ -66,8 +68,12 @@ impl CheckpointArguments {
             identity: identity()?,
             written: Instant::now(),
             last: None,
+            model: None,
         };
         let resumed = if self.resume { Some(checkpoint.resume()?) } else { None };
+        if !self.resume && folder.join(STATE).exists() {
+            checkpoint.model = model_of(&checkpoint.state()?);
+        }
         fs::create_dir_all(folder).map_err(|error| Failure::file(folder.display(), error))?;
         Ok((Some(checkpoint), resumed))
     }
@@ -76,33 +82,40 @@ impl CheckpointArguments {
 impl Checkpoint {
     /// Reads the state.
     fn resume(&mut self) -> Result<Resumed, Failure> {
-        let path = self.folder.join(STATE);
-        let shown = path.display();
-        let text = fs::read_to_string(&path).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => Failure::refused(format!("{} has no checkpoint", self.folder.display()))
-                .help("leave out `--resume` to begin, or name the folder of `--checkpoint` of the run before"),
-            _ => Failure::file(&shown, error),
-        })?;
-        let damaged = |what: &str| {
-            Failure::file(&shown, format!("it is no state of a checkpoint: {what}"))
-                .help("leave out `--resume` to begin anew")
-        };
-        let state: Value = serde_json::from_str(&text).map_err(|error| damaged(&error.to_string()))?;
-        if state["version"] != json!(VERSION) {
-            return Err(damaged(&format!("its version is {}, but this spc writes {VERSION}", state["version"])));
-        }
+        let state = self.state()?;
+        let damaged = |what: &str| self.damaged(what);
         let agrees = state["run"].as_object().ok_or_else(|| damaged("it has no object `run`"))?;
         self.compare(agrees)?;
         let rows =
             state["iterations"].as_array().and_then(|rows| rows.iter().map(Row::of_kept).collect::<Option<Vec<_>>>());
         let rows = rows.ok_or_else(|| damaged("`iterations` are not as they are written"))?;
-        let file = state["model"].as_str().filter(|name| !name.contains(['/', '\\']));
-        let file = file.ok_or_else(|| damaged("it names no model beside it"))?;
-        let model = self.folder.join(file);
-        self.last = Some((rows.last().map_or(0, |row| row.number), file.to_owned()));
+        let file = model_of(&state).ok_or_else(|| damaged("it names no model beside it"))?;
+        let model = self.folder.join(&file);
+        self.last = Some(rows.last().map_or(0, |row| row.number));
+        self.model = Some(file);
         let remembered = Some(beside(&model)).filter(|_| state["state"] == json!(true));
         let tolerance = state["tolerance"].as_str().and_then(|text| text.parse().ok());
         Ok(Resumed { model, state: remembered, rows, tolerance })
+    }
+
+    /// What the state says.
+    fn state(&self) -> Result<Value, Failure> {
+        let path = self.folder.join(STATE);
+        let text = fs::read_to_string(&path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => Failure::refused(format!("{} has no checkpoint", self.folder.display()))
+                .help("leave out `--resume` to begin, or name the folder of `--checkpoint` of the run before"),
+            _ => Failure::file(path.display(), error),
+        })?;
+        let state: Value = serde_json::from_str(&text).map_err(|error| self.damaged(&error.to_string()))?;
+        if state["version"] != json!(VERSION) {
+            return Err(self.damaged(&format!("its version is {}, but this spc writes {VERSION}", state["version"])));
+        }
+        Ok(state)
+    }
+
+    fn damaged(&self, what: &str) -> Failure {
+        Failure::file(self.folder.join(STATE).display(), format!("it is no state of a checkpoint: {what}"))
+            .help("name another folder, or remove the file, to begin anew")
     }
 
     /// Refuses the checkpoint of another run, and says what differs.
@@ -132,7 +145,7 @@ impl Checkpoint {
 
     /// The iteration of the last one.
     pub(super) fn last(&self) -> Option<usize> {
-        self.last.as_ref().map(|(number, _)| *number)
+        self.last
     }
 
     /// Writes one, where `write` writes the model, and [beside](beside) it what the method remembers; with the tolerance, if that has ended the run.
@@ -146,10 +159,12 @@ impl Checkpoint {
         // The state that is there may name a model of the same iteration, which stays until the new state is written.
         let names = std::iter::once(format!("model-{number}.npz"));
         let mut names = names.chain((2..).map(|copy| format!("model-{number}-{copy}.npz")));
-        let name = names.find(|name| !self.folder.join(name).exists()).unwrap_or_default();
+        let is_free = |name: &String| {
+            let model = self.folder.join(name);
+            !model.exists() && !beside(&model).exists()
+        };
+        let name = names.find(is_free).unwrap_or_default();
         let model = self.folder.join(&name);
-        // Of a run that was broken off while it wrote.
-        _ = fs::remove_file(beside(&model));
         write(&model)?;
         let run: Map<String, Value> =
             self.identity.iter().map(|(what, value)| ((*what).to_owned(), json!(value))).collect();
@@ -159,24 +174,24 @@ impl Checkpoint {
             "iterations": rows.iter().map(Row::kept).collect::<Vec<_>>(),
         });
         spc::io::write_text(self.folder.join(STATE), &format!("{state:#}\n"))?;
-        self.tidy(&name);
-        self.last = Some((number, name));
+        if let Some(before) = self.model.replace(name) {
+            // What can't be removed takes room, and does no harm.
+            let model = self.folder.join(before);
+            _ = fs::remove_file(beside(&model));
+            _ = fs::remove_file(model);
+        }
+        self.last = Some(number);
         self.written = Instant::now();
         Ok(())
     }
+}
 
-    /// Removes the models of checkpoints before; what can't be removed takes room, and does no harm.
-    fn tidy(&self, kept: &str) {
-        let Ok(files) = fs::read_dir(&self.folder) else { return };
-        let state = beside(Path::new(kept));
-        for file in files.flatten() {
-            let name = file.file_name();
-            let Some(name) = name.to_str() else { continue };
-            if name.starts_with("model-") && name.ends_with(".npz") && name != kept && Path::new(name) != state {
-                _ = fs::remove_file(file.path());
-            }
-        }
-    }
+/// The model that a state names, a file as it is written here.
+fn model_of(state: &Value) -> Option<String> {
+    let is_digit = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let name = state["model"].as_str()?;
+    let number = name.strip_prefix("model-")?.strip_suffix(".npz")?;
+    number.split('-').all(is_digit).then(|| name.to_owned())
 }
 
 #[cfg(test)]
@@ -216,6 +231,32 @@ mod tests {
             panic!("a checkpoint of rank 5 for rank 6");
         };
         assert_eq!(problem.help[0], "rank: 5 there, 6 here");
+    }
+
+    #[test]
+    fn other_files_of_the_folder_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let mut write = |path: &Path| fs::write(path, "model").map_err(|error| Failure::file("model", error));
+        for name in ["model-best.npz", "model-1.npz", "model-3.npz"] {
+            fs::write(path(name), "mine").unwrap();
+        }
+        // A run that begins anew takes the place of the one before.
+        for _ in 0..2 {
+            let mut checkpoint = arguments(folder.path(), false).open(|| Ok(identity("5"))).unwrap().0.unwrap();
+            checkpoint.write(&[row(2)], None, &mut write).unwrap();
+            checkpoint.write(&[row(3)], None, &mut write).unwrap();
+        }
+        let mut names: Vec<String> =
+            fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        assert_eq!(names, ["model-1.npz", "model-3-2.npz", "model-3.npz", "model-best.npz", STATE]);
+        for name in ["model-best.npz", "model-1.npz", "model-3.npz"] {
+            assert_eq!(fs::read_to_string(path(name)).unwrap(), "mine");
+        }
+        fs::write(path(STATE), "{\"model\": \"model-3.npz\", \"mine\": 1}").unwrap();
+        assert!(arguments(folder.path(), false).open(|| Ok(identity("5"))).is_err());
+        assert!(path("model-3.npz").exists());
     }
 
     #[test]

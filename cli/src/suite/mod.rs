@@ -134,7 +134,7 @@ impl Suite {
         std::fs::create_dir_all(&folder).map_err(|error| Failure::file(folder.display(), error))?;
         let path = folder.join("rows.jsonl");
         if self.fresh && path.exists() {
-            std::fs::remove_file(&path).map_err(|error| Failure::file(path.display(), error))?;
+            store::put_aside(&path)?;
         }
         let session = Session {
             run: run.clone(),

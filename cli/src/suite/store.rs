@@ -36,6 +36,24 @@ pub(super) struct Session {
     pub(super) labels: Vec<(String, String)>,
 }
 
+/// Adds lines to the end of the file beside the figures, which nothing is ever removed from.
+fn add_aside(path: &Path, lines: &str) -> Result<(), Failure> {
+    let aside = path.with_extension("before.jsonl");
+    let fail = |error: std::io::Error| Failure::file(aside.display(), error);
+    let mut file = OpenOptions::new().create(true).append(true).open(&aside).map_err(fail)?;
+    file.write_all(lines.as_bytes()).and_then(|()| file.sync_all()).map_err(fail)
+}
+
+/// Puts all figures aside.
+pub(super) fn put_aside(path: &Path) -> Result<(), Failure> {
+    let mut text = std::fs::read_to_string(path).map_err(|error| Failure::file(path.display(), error))?;
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    add_aside(path, &text)?;
+    Ok(io::write_text(path, "")?)
+}
+
 impl Store {
     /// Opens a file. Lines of another run are put aside, into a file beside it.
     pub(super) fn open(path: &Path, session: Session) -> Result<Self, Failure> {
@@ -58,7 +76,7 @@ impl Store {
             }
         }
         if !aside.is_empty() {
-            io::write_text(path.with_extension("before.jsonl"), &aside)?;
+            add_aside(path, &aside)?;
         }
         if kept != text {
             io::write_text(path, &kept)?;
@@ -234,7 +252,13 @@ mod tests {
         // Another program, description or machine begins anew, and loses nothing.
         let store = Store::open(&path, session("b")).unwrap();
         assert!(store.wants(&case(1)));
-        assert_eq!(std::fs::read_to_string(path.with_extension("before.jsonl")).unwrap(), text);
+        let aside = || std::fs::read_to_string(path.with_extension("before.jsonl")).unwrap();
+        assert_eq!(aside(), text);
+        drop(store);
+        put_aside(&path).unwrap();
+        std::fs::write(&path, &text).unwrap();
+        put_aside(&path).unwrap();
+        assert_eq!((aside(), std::fs::read_to_string(&path).unwrap()), (text.repeat(2), String::new()));
         std::fs::write(&path, "{}\n").unwrap();
         assert!(Store::open(&path, session("b")).err().unwrap().to_string().contains("line 1"));
     }

@@ -163,15 +163,62 @@ fn what_is_damaged_or_replaced_is_compiled_anew() {
             symlink(place.path("elsewhere.so"), &library).unwrap();
         },
         &|| fs::remove_dir_all(library.parent().unwrap()).unwrap(),
-        &|| {
-            fs::remove_dir_all(library.parent().unwrap()).unwrap();
-            fs::write(library.parent().unwrap(), "a file").unwrap();
-        },
-    ] as [&dyn Fn(); 6]
+    ] as [&dyn Fn(); 5]
     {
         replace();
         assert!(!is_from_cache(&runs(place.native(&cache))));
         assert!(is_from_cache(&runs(place.native(&cache))));
+    }
+    // What is not ours stays, and a kernel is compiled each time.
+    fs::remove_dir_all(library.parent().unwrap()).unwrap();
+    fs::write(library.parent().unwrap(), "a file").unwrap();
+    for _ in 0..2 {
+        assert!(!is_from_cache(&runs(place.native(&cache))));
+        assert_eq!(fs::read_to_string(library.parent().unwrap()).unwrap(), "a file");
+    }
+}
+
+/// Whoever names a folder of data as the cache, or has one where files are temporary, loses nothing.
+#[test]
+fn what_the_user_has_stays() {
+    let place = place();
+    let (cache, temporary, shared) = (place.path("cache"), place.path("tmp"), place.path("shared"));
+    let mut all = Vec::new();
+    for folder in [&cache, &temporary] {
+        fs::create_dir(folder).unwrap();
+        mode(folder, 0o700);
+        let key = "0123456789abcdef".repeat(2);
+        let names = ["note-2024-12", "damaged-4294967-1", "building-1-2", "spc-building-0a-4294967-3", "photos"];
+        for name in names.into_iter().chain([key.as_str(), &format!("helpers-{key}")]) {
+            fs::create_dir(folder.join(name)).unwrap();
+            fs::write(folder.join(name).join("thesis.txt"), "mine").unwrap();
+            all.push(folder.join(name));
+        }
+        for name in ["note-1-2", ".y.tns.4294967-0.spc.tmp", "turn-2024", "pruned", &format!("compiler-{key}")] {
+            fs::write(folder.join(name), "mine").unwrap();
+            all.push(folder.join(name));
+        }
+    }
+    fs::create_dir(&shared).unwrap();
+    mode(&shared, 0o777);
+    let old = std::time::SystemTime::now() - Duration::from_secs(500 * 24 * 60 * 60);
+    let native = |cache: &Path| {
+        all.iter().for_each(|path| fs::File::open(path).unwrap().set_modified(old).unwrap());
+        let mut command = place.native(cache);
+        command.env("TMPDIR", &temporary).env("SPC_CACHE_DAYS", "1").env("SPC_CACHE_SIZE", "0");
+        command
+    };
+    for cache in [&cache, &shared] {
+        runs(native(cache));
+        place.prints(&["convert", "A.tns", "tmp/A.spct"]);
+    }
+    for arguments in [["cache", "prune"], ["cache", "clear"]] {
+        let output = place.command(&arguments).env("SPC_CACHE", &cache).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+    }
+    for path in all {
+        let file = if path.is_dir() { path.join("thesis.txt") } else { path };
+        assert_eq!(fs::read_to_string(&file).ok().as_deref(), Some("mine"), "{}", file.display());
     }
 }
 
@@ -208,7 +255,7 @@ fn a_full_disk_stops_no_run() {
         let message = String::from_utf8(output.stderr).unwrap();
         assert_eq!(String::from_utf8(output.stdout).unwrap(), RESULT, "{message}");
     }
-    assert!(left.iter().all(|name| !name.starts_with("building")), "{left:?}");
+    assert!(left.iter().all(|name| !name.starts_with(".spc-")), "{left:?}");
 }
 
 #[test]
@@ -275,7 +322,7 @@ fn who_is_killed_leaves_nothing_that_harms() {
         running.kill().unwrap();
         let is_done = running.wait().unwrap().success();
         killed += usize::from(!is_done);
-        had_left += usize::from(cache.is_dir() && entries(&cache).iter().any(|name| name.starts_with("building")));
+        had_left += usize::from(cache.is_dir() && entries(&cache).iter().any(|name| name.starts_with(".spc-")));
         let end = Instant::now() + Duration::from_secs(10);
         while !at_work(&cache).is_empty() {
             assert!(Instant::now() < end, "after {round} kills: {:?}", at_work(&cache));

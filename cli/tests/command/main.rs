@@ -16,6 +16,7 @@ mod habits;
 mod language;
 mod large;
 mod memory;
+mod overwrites;
 mod plans;
 mod play;
 mod run;

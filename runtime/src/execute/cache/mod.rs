@@ -9,9 +9,10 @@
 //!     library.rs, kernel_0.rs, …   its text, for readers
 //!     libspc_kernel.so
 //!     checksum             of the library
+//!     made-by-spc          says that this folder is one of the cache's
 //!   compiled-c5cd…         which of these is the latest of a kernel's text, for when there is no compiler
 //!   helpers-97c2…/         what all kernels use, compiled once for a compiler and its flags
-//!   building-…/            one that is being compiled
+//!   .spc-….tmp/            what is not finished
 //!   turn-…                 is locked while one is compiled
 //!   pruned                 its time is when unused ones were removed
 //! ```
@@ -22,9 +23,9 @@
 //! [`CacheWarning`] says so. Without a folder that can be used, kernels are compiled in a new one that is removed when they are
 //! loaded, and notes are kept for as long as the process lives.
 //!
-//! What processes that were killed have left is removed by `leftovers`, what is not used any more by `prune`.
+//! What processes that were killed have left is removed by `unfinished`, what is not used any more by `prune`. Neither trusts a name, as
+//! the folder may have been the user's before: what has no mark of ours in it is neither removed nor replaced.
 
-mod leftovers;
 mod prune;
 mod trust;
 mod turns;
@@ -33,10 +34,10 @@ pub use prune::CacheEntry;
 pub use trust::Distrust;
 
 use super::hash::Fnv128;
+use crate::unfinished::{self, Unfinished, create_private, private_folders};
 use etcetera::base_strategy::{BaseStrategy, choose_native_strategy};
-use leftovers::unique;
 use prune::Limits;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fs;
 use std::io::{self, Read, Write};
@@ -45,6 +46,13 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 const CHECKSUM: &str = "checksum";
+/// In each folder that is kept.
+const MARK: &str = "made-by-spc";
+
+/// What the mark of a folder says.
+fn mark(name: &str) -> String {
+    format!("Compiled kernels of spc, which removes this folder when it is not used any more.\nfolder: {name}\n")
+}
 
 /// What is compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,6 +109,15 @@ pub enum CacheWarning {
         /// What is wrong with it.
         reason: Distrust,
     },
+    /// The catalogue of native code is not used.
+    Catalogue {
+        /// Its file.
+        file: PathBuf,
+        /// What is wrong: the file, or a folder above it.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: Distrust,
+    },
     /// An environment variable says no limit.
     Setting {
         /// The variable.
@@ -122,6 +139,13 @@ impl std::fmt::Display for CacheWarning {
                 match reason {
                     Distrust::Writable { .. } => write!(f, "; `chmod go-w` mends that"),
                     _ => write!(f, "; SPC_CACHE names another folder"),
+                }
+            }
+            CacheWarning::Catalogue { file, path, reason } => {
+                write!(f, "the catalogue {} is not used: ", file.display())?;
+                match path == file {
+                    true => write!(f, "it {reason}"),
+                    false => write!(f, "{} {reason}", path.display()),
                 }
             }
             CacheWarning::Entry { path, reason } => write!(f, "{} {reason}: it was made anew", path.display()),
@@ -168,8 +192,8 @@ pub fn prune_cache(bytes: Option<u64>) -> Vec<CacheEntry> {
 /// Removes all that is kept, schedules that were measured too. Gives what was removed.
 pub fn clear_cache() -> Vec<CacheEntry> {
     let Some(folder) = cache_folder() else { return Vec::new() };
-    let all = prune::entries(&folder);
-    all.iter().for_each(|entry| displace(&folder, &entry.path));
+    let mut all = prune::entries(&folder);
+    all.retain(|entry| displace(&folder, &entry.path));
     all
 }
 
@@ -246,13 +270,15 @@ impl Cache {
     /// Keeps bytes. That they can't be kept on disk is no fault: the next process makes them again.
     pub(crate) fn keep_bytes(&self, name: &str, bytes: &[u8]) {
         let kept = self.folder.as_ref().is_some_and(|folder| {
-            let unfinished = folder.join(unique(leftovers::NOTE));
             let text = [Fnv128::of(bytes).to_string().as_bytes(), b"\n", bytes].concat();
-            let is_kept = written(&unfinished, &text).and_then(|()| fs::rename(&unfinished, folder.join(name))).is_ok();
-            if !is_kept {
-                _ = fs::remove_file(&unfinished);
-            }
-            is_kept
+            let home = folder.join(name);
+            let keep = || {
+                let unfinished = Unfinished::below(folder)?;
+                let note = unfinished.path().join("note");
+                written(&note, &text)?;
+                fs::rename(&note, &home)
+            };
+            prune::may_replace(&home) && keep().is_ok()
         });
         let mut notes = lock(&self.notes);
         match kept {
@@ -287,11 +313,11 @@ impl Cache {
     /// A new folder to compile in: in the cache where that is possible.
     pub(super) fn workshop(&self) -> io::Result<Workshop> {
         let Some(folder) = &self.folder else { return Workshop::elsewhere() };
-        let made = Workshop::below(folder, leftovers::BUILDING).or_else(|error| match error.kind() {
+        let made = Workshop::in_cache(folder).or_else(|error| match error.kind() {
             // Somebody has removed the cache.
             io::ErrorKind::NotFound => {
                 trust::prepare(folder).map_err(|finding| io::Error::other(finding.reason.to_string()))?;
-                Workshop::below(folder, leftovers::BUILDING)
+                Workshop::in_cache(folder)
             }
             _ => Err(error),
         });
@@ -307,10 +333,11 @@ impl Cache {
         let checksum = Fnv128::of(&library.bytes).to_string();
         let finished = || {
             trust::keep_from_others(&library.path)?;
+            written(&workshop.folder.join(MARK), mark(&part.home(key)).as_bytes())?;
             written(&workshop.folder.join(CHECKSUM), checksum.as_bytes())
         };
         // What was compiled elsewhere can't be moved here.
-        if workshop.folder.parent() != Some(folder) || finished().is_err() {
+        if workshop.guard.path().parent() != Some(folder) || finished().is_err() {
             return;
         }
         let home = folder.join(part.home(key));
@@ -320,10 +347,9 @@ impl Cache {
             }
             // Another process was faster, or left a damaged one. That one is moved away before it is removed: who looks in
             // the meantime finds all of it or nothing.
-            if self.library(part, key).is_some() {
+            if self.library(part, key).is_some() || !displace(folder, &home) {
                 return;
             }
-            displace(folder, &home);
         }
     }
 }
@@ -333,7 +359,7 @@ fn usable(folder: PathBuf) -> Option<PathBuf> {
     let folder = std::path::absolute(folder).ok()?;
     match trust::prepare(&folder) {
         Ok(()) => {
-            leftovers::sweep(&folder);
+            sweep_once(&folder);
             Some(folder)
         }
         Err(finding) => {
@@ -343,12 +369,18 @@ fn usable(folder: PathBuf) -> Option<PathBuf> {
     }
 }
 
-/// Moves a kernel's folder away, and removes it.
-fn displace(folder: &Path, home: &Path) {
-    let damaged = folder.join(unique(leftovers::DAMAGED));
-    if fs::rename(home, &damaged).is_ok() {
-        _ = fs::remove_dir_all(&damaged).or_else(|_| fs::remove_file(&damaged));
+/// Removes what is left in a folder: the first time that this process uses it.
+fn sweep_once(folder: &Path) {
+    static SWEPT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    if lock(&SWEPT).insert(folder.to_owned()) {
+        unfinished::sweep(folder);
     }
+}
+
+/// Moves something that is kept away, and removes it. Whether that was done: what has no mark of ours stays.
+fn displace(folder: &Path, home: &Path) -> bool {
+    let Ok(gone) = Unfinished::below(folder) else { return false };
+    prune::is_kept(home) && fs::rename(home, gone.path().join("gone")).is_ok()
 }
 
 /// What is this user's own; of what is not, a warning is kept.
@@ -370,26 +402,44 @@ fn own_file(path: &Path) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
+/// What an installed file holds, which is loaded as code: it and the folders above it belong to this user or to root.
+pub(super) fn read_installed(file: &Path) -> Option<Vec<u8>> {
+    let found = std::path::absolute(file)
+        .map_err(|error| trust::Finding::of(file, error))
+        .and_then(|file| trust::open_installed(&file));
+    match found {
+        Ok(Some(mut installed)) => {
+            let mut bytes = Vec::new();
+            installed.read_to_end(&mut bytes).ok().map(|_| bytes)
+        }
+        Ok(None) => None,
+        Err(finding) => {
+            warn(CacheWarning::Catalogue { file: file.to_owned(), path: finding.path, reason: finding.reason });
+            None
+        }
+    }
+}
+
 fn written(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    trust::create(path)?.write_all(bytes)
+    create_private(path)?.write_all(bytes)
 }
 
 /// A folder to compile in, which is this user's alone. It is removed with all that is left in it.
 #[derive(Debug)]
 pub(crate) struct Workshop {
     folder: PathBuf,
+    guard: Unfinished,
 }
 
 impl Workshop {
-    /// One that is not in the cache.
+    /// One that is not in the cache. What a killed process leaves there is the system's to remove.
     pub(crate) fn elsewhere() -> io::Result<Workshop> {
         let candidates = [env::temp_dir(), "/tmp".into(), "/var/tmp".into(), "/dev/shm".into()];
         let mut refused = io::Error::other("others can exchange what lies there");
         for folder in candidates.iter().filter_map(|folder| std::path::absolute(folder).ok()) {
             if trust::holds_own_folders(&folder) {
-                leftovers::sweep(&folder);
-                match Workshop::below(&folder, leftovers::ELSEWHERE) {
-                    Ok(workshop) => return Ok(workshop),
+                match Unfinished::below(&folder) {
+                    Ok(guard) => return Ok(Workshop { folder: guard.path().to_owned(), guard }),
                     Err(error) => refused = error,
                 }
             }
@@ -397,15 +447,12 @@ impl Workshop {
         Err(refused)
     }
 
-    fn below(parent: &Path, what: &str) -> io::Result<Workshop> {
-        loop {
-            let folder = parent.join(unique(what));
-            match trust::private_folders().create(&folder) {
-                Ok(()) => return Ok(Workshop { folder }),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-            }
-        }
+    /// One whose folder can be kept.
+    fn in_cache(cache: &Path) -> io::Result<Workshop> {
+        let guard = Unfinished::below(cache)?;
+        let folder = guard.path().join("work");
+        private_folders().create(&folder)?;
+        Ok(Workshop { folder, guard })
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -431,12 +478,6 @@ impl Workshop {
     pub(super) fn compiled(&self, part: Part) -> io::Result<LibraryFile> {
         let path = self.library(part);
         Ok(LibraryFile { bytes: fs::read(&path)?, path })
-    }
-}
-
-impl Drop for Workshop {
-    fn drop(&mut self) {
-        _ = fs::remove_dir_all(&self.folder);
     }
 }
 

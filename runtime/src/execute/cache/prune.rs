@@ -4,11 +4,11 @@
 //! another process finds all of it or nothing, and makes anew what it does not find. Schedules that were measured stay, as they are
 //! small and took long.
 
-use super::leftovers::is_unfinished;
-use super::turns::is_lock;
-use super::{CHECKSUM, CacheWarning, displace, trust, warn, written};
+use super::{CHECKSUM, CacheWarning, MARK, displace, mark, trust, warn, written};
+use crate::execute::hash::Fnv128;
 use std::env;
 use std::fs::{self, File, Metadata};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -24,7 +24,7 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// What was used in this time may be in use.
 const RECENT: Duration = Duration::from_secs(60 * 60);
 /// Its time is that of the last removal, and there is one a day.
-const MARK: &str = "pruned";
+const PRUNED: &str = "pruned";
 
 /// What stays in any case.
 const MEASURED: &str = "tuned-";
@@ -94,21 +94,62 @@ impl CacheEntry {
     }
 }
 
-/// All that is kept and finished, what was used least lately first.
+/// All that is kept, what was used least lately first.
 pub(super) fn entries(folder: &Path) -> Vec<CacheEntry> {
     let mut all: Vec<CacheEntry> = fs::read_dir(folder)
         .into_iter()
         .flatten()
         .flatten()
-        .filter(|entry| {
-            entry.file_name().to_str().is_some_and(|name| !is_unfinished(name) && !is_lock(name) && name != MARK)
-        })
         .filter_map(|entry| Some((entry.path(), entry.metadata().ok()?)))
-        .filter(|(_, metadata)| trust::is_own(metadata))
+        .filter(|(path, metadata)| trust::is_own(metadata) && looks_kept(path, metadata))
         .filter_map(|(path, metadata)| CacheEntry::at(path, &metadata))
         .collect();
     all.sort_by(|a, b| (a.used, &a.path).cmp(&(b.used, &b.path)));
     all
+}
+
+/// Whether something has our mark: a folder the file that names it, a file the checksum of the rest of it.
+pub(super) fn is_kept(path: &Path) -> bool {
+    let Ok(metadata) = fs::symlink_metadata(path) else { return false };
+    let is_whole = || {
+        let text = fs::read(path).unwrap_or_default();
+        let line = text.iter().position(|&byte| byte == b'\n');
+        line.is_some_and(|line| Fnv128::of(&text[line + 1..]).to_string().as_bytes() == &text[..line])
+    };
+    trust::is_own(&metadata) && looks_kept(path, &metadata) && (metadata.is_dir() || is_whole())
+}
+
+/// The same, without reading all of a file.
+fn looks_kept(path: &Path, metadata: &Metadata) -> bool {
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
+    if metadata.is_dir() {
+        return fs::read_to_string(path.join(MARK)).is_ok_and(|text| text == mark(name));
+    }
+    metadata.is_file() && is_keyed(name) && begins_with_a_checksum(path)
+}
+
+/// Whether a name ends with what something is known by.
+fn is_keyed(name: &str) -> bool {
+    name.rsplit_once('-').is_some_and(|(_, key)| is_sum(key.as_bytes()))
+}
+
+fn is_sum(text: &[u8]) -> bool {
+    text.len() == 32 && text.iter().all(u8::is_ascii_hexdigit)
+}
+
+fn begins_with_a_checksum(path: &Path) -> bool {
+    let mut line = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(33).read_to_end(&mut line));
+    read.is_ok() && line.strip_suffix(b"\n").is_some_and(is_sum)
+}
+
+/// Whether a note can be written here: there is nothing yet, or another, which may be damaged.
+pub(super) fn may_replace(path: &Path) -> bool {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_file() => metadata.len() == 0 || begins_with_a_checksum(path),
+        Ok(_) => false,
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    }
 }
 
 /// Removes what is too old, and of the rest what was used least lately, until there is no more than the limit. Gives what was removed.
@@ -119,9 +160,9 @@ pub(super) fn prune(folder: &Path, limits: Limits, now: SystemTime) -> Vec<Cache
     for entry in all {
         let age = entry.age(now);
         let is_to_go = age > limits.age || kept > limits.bytes;
-        if is_to_go && age > RECENT && !entry.name().starts_with(MEASURED) {
+        let may_go = age > RECENT && !entry.name().starts_with(MEASURED);
+        if is_to_go && may_go && displace(folder, &entry.path) {
             kept -= entry.bytes;
-            displace(folder, &entry.path);
             removed.push(entry);
         }
     }
@@ -130,7 +171,7 @@ pub(super) fn prune(folder: &Path, limits: Limits, now: SystemTime) -> Vec<Cache
 
 /// The same, once a day.
 pub(super) fn prune_daily(folder: &Path) {
-    let mark = folder.join(MARK);
+    let mark = folder.join(PRUNED);
     let age = fs::metadata(&mark).and_then(|mark| mark.modified()).ok().and_then(|time| time.elapsed().ok());
     if age.is_none_or(|age| age > DAY) {
         // Where it can't be written, nothing can be removed either.
@@ -158,16 +199,25 @@ mod tests {
 
     const HOUR: Duration = Duration::from_secs(60 * 60);
 
-    /// A folder with things of so many bytes that were used so long ago.
+    /// A name as things have it in the cache.
+    fn keyed(name: &str) -> String {
+        format!("{name}-{}", Fnv128::of(b"key"))
+    }
+
+    /// A folder with things of so many bytes more than their marks, which were used so long ago: folders, and files of names with `-`.
     fn folder(things: &[(&str, usize, Duration)]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         for (name, bytes, age) in things {
-            let path = folder.path().join(name);
-            let file = if name.contains('-') {
-                fs::write(&path, vec![0; *bytes]).unwrap();
+            let file = if name.ends_with('-') {
+                let path = folder.path().join(keyed(name.trim_end_matches('-')));
+                let text = vec![0; *bytes];
+                let head = format!("{}\n", Fnv128::of(&text));
+                fs::write(&path, [head.as_bytes(), &text].concat()).unwrap();
                 path
             } else {
+                let path = folder.path().join(name);
                 fs::create_dir(&path).unwrap();
+                fs::write(path.join(MARK), mark(name)).unwrap();
                 fs::write(path.join("library"), vec![0; bytes - 1]).unwrap();
                 fs::write(path.join(CHECKSUM), "0").unwrap();
                 path.join(CHECKSUM)
@@ -189,25 +239,56 @@ mod tests {
             ("a", 100, 50 * HOUR),
             ("b", 100, 40 * HOUR),
             ("c", 100, 2 * HOUR),
-            ("note-x", 10, 60 * HOUR),
+            ("note-", 10, 60 * HOUR),
             ("d", 100, HOUR / 2),
         ];
         let folder = folder(&things);
         let limits = |bytes| Limits { bytes, age: 100 * DAY };
         let prune = |bytes| prune(folder.path(), limits(bytes), SystemTime::now()).len();
-        assert_eq!((prune(410), left(folder.path()).len()), (0, 5));
-        assert_eq!((prune(205), left(folder.path())), (3, vec!["c".to_owned(), "d".to_owned()]));
+        let head = mark("a").len() as u64;
+        assert_eq!((prune(443 + 4 * head), left(folder.path()).len()), (0, 5));
+        assert_eq!((prune(205 + 2 * head), left(folder.path())), (3, vec!["c".to_owned(), "d".to_owned()]));
         // What may be in use stays.
         assert_eq!((prune(0), left(folder.path())), (1, vec!["d".to_owned()]));
     }
 
     #[test]
     fn what_is_old_goes_and_what_was_measured_stays() {
-        let folder = folder(&[("a", 10, 20 * DAY), ("b", 10, 5 * DAY), ("tuned-1", 10, 500 * DAY)]);
+        let folder = folder(&[("a", 10, 20 * DAY), ("b", 10, 5 * DAY), ("tuned-", 10, 500 * DAY)]);
         let limits = Limits { bytes: u64::MAX, age: 10 * DAY };
         let removed = prune(folder.path(), limits, SystemTime::now());
         assert_eq!(removed.iter().map(CacheEntry::name).collect::<Vec<_>>(), ["a"]);
-        assert_eq!(left(folder.path()), ["b", "tuned-1"]);
+        assert_eq!(left(folder.path()), ["b".to_owned(), keyed("tuned")]);
+    }
+
+    #[test]
+    fn what_has_no_mark_is_neither_removed_nor_replaced() {
+        let folder = folder(&[("a", 10, 500 * DAY)]);
+        let key = Fnv128::of(b"key").to_string();
+        let files = ["thesis.txt", &keyed("compiler"), &keyed("cubin"), "note-2024-12"];
+        for (file, text) in files.iter().zip(["mine", "mine", &format!("{key}\nmine"), "mine"]) {
+            fs::write(folder.path().join(file), text).unwrap();
+        }
+        let folders = ["photos", &key, &keyed("helpers"), "building-1-2"];
+        for name in folders {
+            fs::create_dir(folder.path().join(name)).unwrap();
+            fs::write(folder.path().join(name).join("thesis.txt"), "mine").unwrap();
+        }
+        // A mark that was copied.
+        fs::copy(folder.path().join("a").join(MARK), folder.path().join("photos").join(MARK)).unwrap();
+        let all = files.iter().map(|file| folder.path().join(file));
+        let all: Vec<PathBuf> = all.chain(folders.map(|name| folder.path().join(name))).collect();
+        for path in &all {
+            File::open(path).unwrap().set_modified(SystemTime::now() - 500 * DAY).unwrap();
+        }
+        let removed = prune(folder.path(), Limits { bytes: 0, age: DAY }, SystemTime::now());
+        assert_eq!(removed.iter().map(CacheEntry::name).collect::<Vec<_>>(), ["a"]);
+        for path in &all {
+            assert!(!displace(folder.path(), path));
+            let text = fs::read_to_string(if path.is_dir() { path.join("thesis.txt") } else { path.clone() });
+            assert!(text.unwrap().ends_with("mine"), "{}", path.display());
+        }
+        assert!(!may_replace(&all[0]) && !may_replace(&all[1]) && !may_replace(&all[5]));
     }
 
     #[test]
@@ -215,16 +296,16 @@ mod tests {
         let folder = folder(&[("a", 10, 500 * DAY)]);
         prune_daily(folder.path());
         assert!(left(folder.path()).is_empty());
-        fs::create_dir(folder.path().join("b")).unwrap();
-        fs::File::open(folder.path().join("b")).unwrap().set_modified(SystemTime::now() - 500 * DAY).unwrap();
+        let next = self::folder(&[("b", 10, 500 * DAY)]);
+        fs::rename(next.path().join("b"), folder.path().join("b")).unwrap();
         prune_daily(folder.path());
         assert_eq!(left(folder.path()), ["b"]);
     }
 
     #[test]
     fn use_is_noted() {
-        let folder = folder(&[("cubin-1", 10, 3 * DAY)]);
-        let file = folder.path().join("cubin-1");
+        let folder = folder(&[("cubin-", 10, 3 * DAY)]);
+        let file = folder.path().join(keyed("cubin"));
         used(&file, &fs::metadata(&file).unwrap());
         assert!(fs::metadata(&file).unwrap().modified().unwrap().elapsed().unwrap() < HOUR);
     }

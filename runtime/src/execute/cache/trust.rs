@@ -6,6 +6,7 @@
 //!
 //! Systems without these owners and modes have a folder for each user, which is trusted as it is.
 
+use crate::unfinished::private_folders;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -60,8 +61,14 @@ pub(super) struct Finding {
     pub(super) reason: Distrust,
 }
 
+impl Finding {
+    pub(super) fn of(path: &Path, reason: impl Into<Distrust>) -> Self {
+        Self { path: path.to_owned(), reason: reason.into() }
+    }
+}
+
 fn finding<T>(path: &Path, reason: impl Into<Distrust>) -> Result<T, Finding> {
-    Err(Finding { path: path.to_owned(), reason: reason.into() })
+    Err(Finding::of(path, reason))
 }
 
 /// Makes a folder where there is none yet, with those above it: but only where they are trusted.
@@ -78,24 +85,6 @@ pub(super) fn prepare(folder: &Path) -> Result<(), Finding> {
 /// Whether folders can be made here that others can't exchange.
 pub(super) fn holds_own_folders(folder: &Path) -> bool {
     system::walk(folder, system::Last::OnTheWay).unwrap_or(false)
-}
-
-/// Folders that only their owner can read and write.
-pub(super) fn private_folders() -> std::fs::DirBuilder {
-    #[cfg_attr(not(unix), expect(unused_mut, reason = "there are no modes to set"))]
-    let mut builder = std::fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder
-}
-
-/// A new file that only its owner can read and write.
-pub(super) fn create(path: &Path) -> io::Result<File> {
-    let mut options = File::options();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
 }
 
 /// A file to be locked, which is made where there is none. (Some systems lock for writing only what can be written.)
@@ -116,7 +105,7 @@ pub(super) fn keep_from_others(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-pub(super) use system::{is_own, open, own_folder};
+pub(super) use system::{is_own, open, open_installed, own_folder};
 
 #[cfg(unix)]
 mod system {
@@ -141,6 +130,8 @@ mod system {
         Own,
         /// It leads to another.
         OnTheWay,
+        /// It is a file that this user or root has installed.
+        Installed,
     }
 
     fn user() -> u32 {
@@ -189,6 +180,7 @@ mod system {
                 Err(error) => return finding(&at, error),
             };
             let is_own = last == Last::Own && left.is_empty();
+            let is_installed = last == Last::Installed && left.is_empty();
             let checked = match metadata.file_type() {
                 kind if kind.is_symlink() => {
                     links += 1;
@@ -206,6 +198,7 @@ mod system {
                     }
                     return finding(&place, Distrust::Owner { user: metadata.uid() });
                 }
+                kind if is_installed && kind.is_file() => installed(&metadata),
                 kind if !kind.is_dir() => Err(Distrust::Kind),
                 _ if is_own => own(&metadata),
                 _ => on_the_way(&metadata),
@@ -242,6 +235,32 @@ mod system {
         own(&metadata).map(|()| Some(file))
     }
 
+    /// Opens a file that this user or root has installed, where no other can exchange or write it; `None` where there is nothing.
+    pub(in super::super) fn open_installed(path: &Path) -> Result<Option<File>, Finding> {
+        // Through links, each of which is looked at.
+        let file = match File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            file => file.or_else(|error| finding(path, error))?,
+        };
+        walk(path, Last::Installed)?;
+        let metadata = file.metadata().or_else(|error| finding(path, error))?;
+        if !metadata.is_file() {
+            return finding(path, Distrust::Kind);
+        }
+        installed(&metadata).or_else(|reason| finding(path, reason))?;
+        Ok(Some(file))
+    }
+
+    /// Why a file that is installed is not trusted.
+    fn installed(metadata: &Metadata) -> Result<(), Distrust> {
+        let mode = metadata.mode() & 0o7777;
+        match [0, user()].contains(&metadata.uid()) {
+            false => Err(Distrust::Owner { user: metadata.uid() }),
+            true if mode & OTHERS != 0 => Err(Distrust::Writable { mode }),
+            true => Ok(()),
+        }
+    }
+
     /// Whether something belongs to this user.
     pub(in super::super) fn is_own(metadata: &Metadata) -> bool {
         metadata.uid() == user()
@@ -273,6 +292,13 @@ mod system {
         match File::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             file => Ok(Some(file?)),
+        }
+    }
+
+    pub(in super::super) fn open_installed(path: &Path) -> Result<Option<File>, Finding> {
+        match File::open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            file => file.map(Some).map_err(|error| Finding::of(path, error)),
         }
     }
 
@@ -341,12 +367,36 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let (file, link) = (place.path().join("file"), place.path().join("link"));
         assert!(matches!(open(&file), Ok(None)));
-        drop(create(&file).unwrap());
+        drop(crate::unfinished::create_private(&file).unwrap());
         assert!(matches!(open(&file), Ok(Some(_))));
         mode(&file, 0o660);
         assert!(matches!(open(&file), Err(Distrust::Writable { mode: 0o660 })));
         symlink(&file, &link).unwrap();
         assert!(matches!(open(&link), Err(Distrust::Kind)));
         assert!(matches!(open(place.path()), Err(Distrust::Kind)));
+    }
+
+    #[test]
+    fn what_is_installed_is_the_users_or_roots() {
+        let place = tempfile::tempdir().unwrap();
+        let (folder, link) = (place.path().join("folder"), place.path().join("link"));
+        let file = folder.join("spc.catalogue");
+        fs::create_dir(&folder).unwrap();
+        mode(&folder, 0o755);
+        assert!(matches!(open_installed(&file), Ok(None)));
+        fs::write(&file, "").unwrap();
+        mode(&file, 0o644);
+        symlink(&file, &link).unwrap();
+        assert!(matches!((open_installed(&file), open_installed(&link)), (Ok(Some(_)), Ok(Some(_)))));
+        let refused = |path: &Path| open_installed(path).err().map(|finding| (finding.path, finding.reason));
+        mode(&file, 0o666);
+        assert_eq!(refused(&link), Some((file.clone(), Distrust::Writable { mode: 0o666 })));
+        mode(&file, 0o644);
+        mode(&folder, 0o777);
+        assert_eq!(refused(&file), Some((folder.clone(), Distrust::Writable { mode: 0o777 })));
+        mode(&folder, 0o755);
+        if std::os::unix::fs::chown(&file, Some(4321), None).is_ok() {
+            assert_eq!(refused(&file), Some((file.clone(), Distrust::Owner { user: 4321 })));
+        }
     }
 }

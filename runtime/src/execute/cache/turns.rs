@@ -41,11 +41,6 @@ pub(in crate::execute) struct Turn {
 #[derive(Debug)]
 struct Busy(Thing);
 
-/// Whether a file of the cache is only there to be locked.
-pub(super) fn is_lock(name: &str) -> bool {
-    name.starts_with(NAME)
-}
-
 impl Cache {
     /// Waits until no other thread or process compiles this, for as long as `waits` says. What was not there before may be there then.
     pub(in crate::execute) fn turn(&self, part: Part, key: Fnv128, waits: &dyn Fn() -> bool) -> Turn {

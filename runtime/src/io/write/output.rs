@@ -1,28 +1,24 @@
 //! Output files, and folders of them, that are there in full or not at all.
 
-use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 #[cfg(feature = "compile")]
 use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::gzip::GzipWriter;
 use crate::fault;
 use crate::io::WriteError;
-
-/// What the names of temporary files end with.
-const SUFFIX: &str = ".spc.tmp";
+use crate::unfinished::{self, Unfinished};
 
 /// How much is written at a time.
 const BLOCK: usize = 1 << 18;
 
 /// Creates or replaces `path` with what `write` writes, compressed if asked.
 ///
-/// The bytes go to a temporary file in the same folder, which takes the name in the end; if anything fails it is removed
+/// The bytes go to a temporary file in a folder beside `path`, which takes the name in the end; if anything fails it is removed
 /// and the old file, if any, is still there. What is no regular file, such as a pipe or `/dev/null`, is written directly.
-/// Temporary files whose process has been killed are removed by the next that writes into their folder.
+/// What killed processes leave is removed by the next that writes into the folder.
 pub(crate) fn to_file(
     path: &Path,
     compressed: bool,
@@ -62,30 +58,22 @@ pub(crate) fn to_folder(path: &Path, write: impl FnOnce(&Path) -> Result<(), Wri
     if path.exists() {
         return Err(failed(io::Error::new(io::ErrorKind::NotADirectory, "is a file, not a folder")));
     }
-    sweep(path);
-    let (_lock, temporary) = Temporary::folder_beside(path).map_err(failed)?;
-    if let Some(folder) = &temporary.path {
-        write(folder).map_err(|error| error.in_file(path))?;
-    }
+    let temporary = Temporary::beside(path).map_err(failed)?;
+    fs::create_dir(temporary.path()).map_err(failed)?;
+    write(&temporary.path()).map_err(|error| error.in_file(path))?;
     temporary.rename(path).map_err(failed)
 }
 
 /// A folder beside `path`, for files that are needed until it is written. It is removed with all that is in it.
-pub(crate) struct Scratch {
-    folder: Temporary,
-    /// Held as long as the folder is there.
-    _lock: File,
-}
+pub(crate) struct Scratch(Temporary);
 
 impl Scratch {
     pub(crate) fn beside(path: &Path) -> Result<Self, WriteError> {
-        sweep(path);
-        let (lock, folder) = Temporary::folder_beside(path).map_err(|error| WriteError::io(path, error))?;
-        Ok(Self { folder, _lock: lock })
+        Temporary::beside(path).map(Self).map_err(|error| WriteError::io(path, error))
     }
 
     pub(crate) fn path(&self) -> &Path {
-        self.folder.path.as_deref().expect("the folder is there until it is dropped")
+        self.0.folder.path()
     }
 }
 
@@ -117,9 +105,8 @@ fn replace(
     permissions: Option<fs::Permissions>,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    sweep(target);
-    let (file, temporary) = Temporary::beside(target)?;
-    let file = fill(file, compressed, write)?;
+    let temporary = Temporary::beside(target)?;
+    let file = fill(temporary.create()?, compressed, write)?;
     finish(&file, temporary, target, permissions)
 }
 
@@ -153,14 +140,13 @@ impl Begun {
             return Ok(None);
         }
         let Place::File(target, permissions) = place(path)? else { return Ok(None) };
-        sweep(&target);
-        let (file, temporary) = Temporary::beside(&target)?;
-        Ok(Some(Self { file, temporary, target, permissions }))
+        let temporary = Temporary::beside(&target)?;
+        Ok(Some(Self { file: temporary.create()?, temporary, target, permissions }))
     }
 
     /// The temporary file, for others to open.
     pub(crate) fn path(&self) -> io::Result<PathBuf> {
-        fs::canonicalize(self.temporary.path.as_deref().expect("it is there until it is finished"))
+        fs::canonicalize(self.temporary.path())
     }
 
     /// Gives the file its name, now that all have written.
@@ -216,104 +202,33 @@ impl Write for Counted {
     }
 }
 
-/// A file or folder that is removed unless it is renamed. It is locked as long as it is written to.
+/// A file or folder that is removed unless it is renamed, in a folder of its own.
 struct Temporary {
-    path: Option<PathBuf>,
+    folder: Unfinished,
 }
 
 impl Temporary {
-    /// Creates a file in the folder of `path`.
-    fn beside(path: &Path) -> io::Result<(File, Self)> {
-        Self::created(path, |path| OpenOptions::new().write(true).create_new(true).open(path))
-    }
-
-    /// Creates a folder in that of `path`.
-    fn folder_beside(path: &Path) -> io::Result<(File, Self)> {
-        Self::created(path, |path| {
-            fs::create_dir(path)?;
-            File::open(path)
-        })
-    }
-
-    fn created(path: &Path, create: impl Fn(&Path) -> io::Result<File>) -> io::Result<(File, Self)> {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let name = path.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "is not a file name"))?;
-        loop {
-            fault::operation()?;
-            let mut hidden = OsString::from(".");
-            // A system's names have up to 255 bytes.
-            if name.len() <= 200 {
-                hidden.push(name);
-                hidden.push(".");
-            }
-            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-            hidden.push(format!("{}-{number}{SUFFIX}", std::process::id()));
-            let path = path.with_file_name(hidden);
-            match create(&path) {
-                Ok(file) => {
-                    // Where the system has no locks, the number of the process tells enough.
-                    _ = file.try_lock();
-                    return Ok((file, Self { path: Some(path) }));
-                }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-            }
+    /// In the folder of `path`, where what killed processes have left is removed first.
+    fn beside(path: &Path) -> io::Result<Self> {
+        if path.file_name().is_none() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "is not a file name"));
         }
+        unfinished::sweep(unfinished::folder_of(path));
+        fault::operation()?;
+        Ok(Self { folder: Unfinished::beside(path)? })
     }
 
-    fn rename(mut self, to: &Path) -> io::Result<()> {
-        if let Some(path) = &self.path {
-            fault::operation()?;
-            fs::rename(path, to)?;
-        }
-        self.path = None;
-        Ok(())
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("output")
     }
-}
 
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        if let Some(path) = &self.path {
-            // Nothing more can be done if this fails too; the error that led here is on its way.
-            _ = remove(path);
-        }
+    fn create(&self) -> io::Result<File> {
+        OpenOptions::new().write(true).create_new(true).open(self.path())
     }
-}
 
-fn remove(path: &Path) -> io::Result<()> {
-    if fs::symlink_metadata(path)?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
-}
-
-/// Removes what killed processes have left in the folder of `path`: temporary files and folders of a process that is gone, and without a
-/// lock, which a process on another machine would hold. What can't be removed stays.
-fn sweep(path: &Path) {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let Ok(files) = fs::read_dir(folder) else { return };
-    for file in files.flatten() {
-        if writer(&file.file_name().to_string_lossy()).is_some_and(is_gone) && is_unlocked(&file.path()) {
-            _ = remove(&file.path());
-        }
-    }
-}
-
-/// The process that a temporary file has its name from.
-fn writer(name: &str) -> Option<u32> {
-    let name = name.strip_prefix('.')?.strip_suffix(SUFFIX)?;
-    let (process, number) = name.rsplit('.').next()?.split_once('-')?;
-    number.parse::<u32>().ok()?;
-    process.parse().ok()
-}
-
-/// Whether there is no such process on this machine. Where that can't be known, the lock alone tells.
-fn is_gone(process: u32) -> bool {
-    process != std::process::id() && !Path::new("/proc").join(process.to_string()).exists()
-}
-
-fn is_unlocked(path: &Path) -> bool {
-    match File::open(path).map(|file| file.try_lock()) {
-        Ok(Ok(())) => true,
-        Ok(Err(TryLockError::Error(_))) => cfg!(target_os = "linux"), // a file system without locks: the process is gone
-        Ok(Err(TryLockError::WouldBlock)) | Err(_) => false,
+    fn rename(self, to: &Path) -> io::Result<()> {
+        fault::operation()?;
+        fs::rename(self.path(), to)
     }
 }
 
@@ -322,21 +237,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn temporary_files_name_their_process() {
-        assert_eq!(writer(".y.tns.4711-3.spc.tmp"), Some(4711));
-        assert_eq!(writer(".4711-3.spc.tmp"), Some(4711));
-        for other in ["y.tns.4711-3.spc.tmp", ".y.tns.4711-3.tmp", ".y.tns.4711.spc.tmp", ".y.tns.x-3.spc.tmp"] {
-            assert_eq!(writer(other), None, "{other}");
-        }
-    }
-
-    #[test]
     fn a_folder_is_there_when_all_of_it_is() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("model");
-        let gone = folder.path().join(".model.4294967295-7.spc.tmp");
-        fs::create_dir(&gone).unwrap();
-        fs::write(gone.join("weights.npy"), "").unwrap();
         let error = to_folder(&path, |inside| {
             fs::write(inside.join("a"), "1").unwrap();
             to_file(&inside.join("b"), false, |_| Err(io::Error::other("no more room")))
@@ -353,22 +256,11 @@ mod tests {
     }
 
     #[test]
-    fn what_killed_processes_left_is_removed_and_nothing_else() {
+    fn names_may_be_as_long_as_the_system_has_them() {
         let folder = tempfile::tempdir().unwrap();
-        let own = format!(".y.tns.{}-999.spc.tmp", std::process::id());
-        let gone = ".y.tns.4294967295-0.spc.tmp";
-        let locked = ".y.tns.4294967295-1.spc.tmp";
-        for name in [&own, gone, locked, ".z.4294967295-0.tmp", "x.tns"] {
-            fs::write(folder.path().join(name), "1 1\n").unwrap();
-        }
-        let held = File::open(folder.path().join(locked)).unwrap();
-        held.try_lock().unwrap();
-        to_file(&folder.path().join("x.tns"), false, |out| out.write_all(b"2 2\n")).unwrap();
-        let left = |name: &str| folder.path().join(name).exists();
-        assert!(!left(gone) && left(locked) && left(&own) && left(".z.4294967295-0.tmp"));
-        assert_eq!(fs::read_to_string(folder.path().join("x.tns")).unwrap(), "2 2\n");
         let long = folder.path().join(format!("{}.tns", "x".repeat(251)));
         to_file(&long, false, |out| out.write_all(b"3 3\n")).unwrap();
         assert_eq!(fs::read_to_string(long).unwrap(), "3 3\n");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 }
