@@ -3,7 +3,6 @@
 use super::figures::{Facts, Measured, PointLine};
 use spc::measure::{Machine, caches};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What the system tells, without what is to be measured.
@@ -13,16 +12,13 @@ pub(super) fn facts(device: Option<String>) -> Facts {
         .lines()
         .find_map(|line| line.strip_prefix("model name")?.split_once(": ").map(|(_, name)| name.trim().to_owned()))
         .unwrap_or_else(|| std::env::consts::ARCH.to_owned());
-    let rustc = std::env::var_os("SPC_RUSTC").filter(|path| !path.is_empty()).unwrap_or_else(|| "rustc".into());
-    let version = Command::new(rustc).arg("-V").output().ok().filter(|output| output.status.success());
-    let version = version.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
     let kernel = text("/proc/sys/kernel/osrelease");
     Facts {
         cpu,
         processors: std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get),
         caches: caches().iter().map(|cache| (cache.level, cache.bytes)).collect(),
         system: format!("{} {}", std::env::consts::OS, kernel.trim()).trim().to_owned(),
-        rustc: version.unwrap_or_else(|| "none".to_owned()),
+        rustc: spc::execute::rust_compiler().unwrap_or_else(|| "none".to_owned()),
         spc: env!("CARGO_PKG_VERSION").to_owned(),
         commit: option_env!("SPC_COMMIT").unwrap_or("unknown").to_owned(),
         date: date(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())),

@@ -105,8 +105,10 @@ pub use kernel::{Argument, Input, Kernel, KernelBuilder, Link, Outputs, Targets}
 #[cfg(feature = "compile")]
 #[doc(hidden)]
 pub use native::NativeBuild;
+#[cfg(feature = "cuda")]
+pub(crate) use native::external;
 #[cfg(feature = "compile")]
-pub use native::{NativeError, NativeKernel, standalone};
+pub use native::{NativeError, NativeKernel, rust_compiler, standalone};
 #[cfg(feature = "compile")]
 pub use options::{Planning, ProgramOptions};
 #[cfg(feature = "compile")]

@@ -4,12 +4,12 @@ use super::counts::{BlockCount, Counts, Kind, Site, Totals};
 use super::error::ModelError;
 use crate::execute::cache::{Cache, Workshop};
 use crate::execute::device::Grid;
+use crate::execute::external;
 use crate::execute::hash::Fnv128;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_void};
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 const FILES: [(&str, &str); 3] = [
     ("device.h", include_str!("emulation/device.h")),
@@ -293,7 +293,9 @@ fn compile(folder: &Path, batch: &str, kept: &Kept) -> Result<(), ModelError> {
 }
 
 fn gpp(folder: &Path, arguments: &[&str]) -> Result<(), ModelError> {
-    let output = Command::new("g++").args(COMMON).args(arguments).current_dir(folder).output();
+    let compiler = external::find_here("g++").ok_or(ModelError::NoCompiler)?;
+    let mut command = external::command(&compiler);
+    let output = command.args(COMMON).args(arguments).current_dir(folder).env("TMPDIR", folder).output();
     let output = output.map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => ModelError::NoCompiler,
         _ => ModelError::File(error.to_string()),

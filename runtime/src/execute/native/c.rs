@@ -4,8 +4,8 @@
 //! The text is what a user of `spc compile --emit c` or `cu` gets. So what runs here is what such a user has.
 
 use super::abi::Entry;
-use super::process;
 use super::{Library, NativeError, NativeKernel, Signature, text};
+use super::{external, process};
 use crate::execute::cache::Workshop;
 use crate::execute::tier::Tier;
 use spc_compiler::backend::c::{self, Access, Parameter};
@@ -15,7 +15,6 @@ use std::ffi::OsString;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// The longest that a C compiler may take.
@@ -28,9 +27,11 @@ pub(super) const LIBRARY: [&str; 3] = ["-shared", "-fPIC", "-Wl,-Bsymbolic"];
 const ABI: &str = include_str!("c.h");
 
 /// The C compiler: the one that `CC` names, or `cc`.
-pub(super) fn compiler() -> PathBuf {
+fn compiler() -> Result<PathBuf, NativeError> {
     let named = std::env::var_os("CC").filter(|name| !name.is_empty());
-    named.unwrap_or_else(|| OsString::from("cc")).into()
+    let name = named.unwrap_or_else(|| OsString::from("cc"));
+    let found = external::find(&name, &|name| std::env::var_os(name));
+    found.ok_or_else(|| NativeError::NoCCompiler { looked: Path::new(&name).display().to_string() })
 }
 
 impl NativeKernel {
@@ -121,9 +122,12 @@ impl Text {
 
 /// Compiles a C file for this processor.
 pub(super) fn compile(file: &Path, result: &Path, options: &[&str]) -> Result<(), NativeError> {
-    let compiler = compiler();
+    let compiler = compiler()?;
     let command = || {
-        let mut command = Command::new(&compiler);
+        let mut command = external::command(&compiler);
+        if let Some(folder) = result.parent() {
+            command.env("TMPDIR", folder);
+        }
         command.args(["-std=gnu11", "-O3", "-march=native", "-fopenmp", "-w"]).args(options);
         command.arg("-o").arg(result).arg(file).arg("-lm");
         command
@@ -132,9 +136,6 @@ pub(super) fn compile(file: &Path, result: &Path, options: &[&str]) -> Result<()
     match process::run(&command, LIMIT) {
         Ok(finished) if finished.status.success() => Ok(()),
         Ok(finished) => Err(refused(String::from_utf8_lossy(&finished.stderr).into_owned())),
-        Err(process::Failure::Start(error)) if error.kind() == std::io::ErrorKind::NotFound => {
-            Err(NativeError::NoCCompiler { looked: compiler.display().to_string() })
-        }
         Err(error) => Err(refused(error.to_string())),
     }
 }

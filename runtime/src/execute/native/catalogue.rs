@@ -14,7 +14,7 @@ use super::level::{LEVELS, Level};
 use super::rustc::{NativeBuild, Rustc};
 use super::{NativeError, NativeKernel, compiled, key, load, text};
 use crate::execute::array::Signature;
-use crate::execute::cache::{Cache, LibraryFile};
+use crate::execute::cache::{self, Cache, LibraryFile};
 use crate::execute::hash::Fnv128;
 use crate::execute::tier::Tier;
 use spc_compiler::backend;
@@ -22,7 +22,6 @@ use spc_compiler::ir::{self, Kernel};
 use std::collections::BTreeMap;
 use std::env;
 use std::fmt::Write;
-use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock, OnceLock};
 use std::thread;
@@ -105,7 +104,7 @@ fn path() -> Option<PathBuf> {
 /// The best library for this processor, where there is a file.
 static CATALOGUE: LazyLock<Option<Catalogue>> = LazyLock::new(|| {
     let path = path()?;
-    let bytes = fs::read(&path).ok()?;
+    let bytes = cache::read_installed(&path)?;
     Catalogue::read(path, &bytes)
 });
 

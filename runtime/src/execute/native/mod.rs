@@ -33,6 +33,7 @@ pub(super) mod catalogue;
 #[allow(unreachable_pub)]
 mod complex;
 pub(super) mod error;
+pub(crate) mod external;
 mod helpers;
 pub(super) mod host;
 pub(super) mod level;
@@ -335,6 +336,13 @@ fn entries(cache: &Cache, sources: &Sources, build: NativeBuild) -> Result<Found
     cache.keep_note(&note, &key.to_string());
     loaded().insert(key, entries.clone());
     Ok(found(entries, Tier::Rustc))
+}
+
+/// What the Rust compiler that kernels are compiled by says of itself, where there is one.
+#[doc(hidden)]
+pub fn rust_compiler() -> Option<String> {
+    let rustc = Rustc::find(&Cache::of_environment(), &|name| std::env::var_os(name)).ok()?;
+    rustc.version.lines().next().map(str::to_owned)
 }
 
 /// What says which library of these sources is the latest.

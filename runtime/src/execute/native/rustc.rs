@@ -1,16 +1,16 @@
 //! The user's Rust compiler: where it is, which it is, and how it is called.
 
 use super::NativeError;
+use super::external::{self, Variables};
 use super::level::Level;
 use super::process::{self, Failure, Finished};
 use super::text::HELPERS;
 use crate::execute::cache::{Cache, Part, Workshop};
 use crate::execute::hash::Fnv128;
 use std::env;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, UNIX_EPOCH};
 
 /// What a kernel is compiled with.
@@ -99,9 +99,6 @@ const USUAL_TIMEOUT: Duration = Duration::from_secs(300);
 /// To say what it is it may take no longer than this.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The environment.
-pub(super) type Variables<'a> = &'a dyn Fn(&str) -> Option<OsString>;
-
 /// A Rust compiler.
 #[derive(Debug, Clone)]
 pub(super) struct Rustc {
@@ -118,20 +115,22 @@ impl Rustc {
         let limit = limit(variable)?;
         for name in VARIABLES {
             if let Some(compiler) = variable(name).filter(|compiler| !compiler.is_empty()) {
-                let looked = format!("`{}` (from {name})", compiler.display());
-                let path = in_search_path(&compiler, variable).ok_or(NativeError::NoCompiler { looked })?;
+                let is_relative = Path::new(&compiler).components().count() > 1 && !Path::new(&compiler).is_absolute();
+                let wrong = if is_relative { ": write an absolute path" } else { "" };
+                let looked = format!("`{}` (from {name}{wrong})", compiler.display());
+                let path = external::find(&compiler, variable).ok_or(NativeError::NoCompiler { looked })?;
                 return Rustc::at(path, limit, cache);
             }
         }
         let name = format!("rustc{}", env::consts::EXE_SUFFIX);
         let looked = "`rustc` in the search path".to_owned();
-        let path = in_search_path(name.as_ref(), variable).ok_or(NativeError::NoCompiler { looked })?;
+        let path = external::find(name.as_ref(), variable).ok_or(NativeError::NoCompiler { looked })?;
         Rustc::at(path, limit, cache)
     }
 
     /// The compiler in this file. To ask it for its version takes longer than all else that a cached kernel needs, so the
     /// answer is kept as long as the file stays the same. (Behind the file may be `rustup`, whose choice of a compiler may
-    /// change. That does no harm: a kernel from another compiler is as good.)
+    /// change when the user sets another default. That does no harm: a kernel from another compiler is as good.)
     fn at(path: PathBuf, limit: Duration, cache: &Cache) -> Result<Rustc, NativeError> {
         let note = identity(&path).map(|identity| format!("compiler-{identity}"));
         let known = note.as_ref().and_then(|note| cache.note(note));
@@ -192,7 +191,7 @@ impl Rustc {
         more: &[&str],
     ) -> Result<Finished, NativeError> {
         let command = || {
-            let mut command = Command::new(&self.path);
+            let mut command = external::command(&self.path);
             command.args(build.flags()).args(more).args(arguments);
             if more.iter().any(|flag| flag.starts_with("-Z")) {
                 command.env(UNSTABLE.0, UNSTABLE.1);
@@ -219,7 +218,7 @@ impl Rustc {
 /// What a compiler says of itself.
 fn answer(path: &Path, question: &[&str], limit: Duration) -> Result<String, String> {
     let command = || {
-        let mut command = Command::new(path);
+        let mut command = external::command(path);
         command.args(question);
         command
     };
@@ -253,16 +252,6 @@ fn limit(variable: Variables) -> Result<Duration, NativeError> {
         .ok_or_else(|| NativeError::Setting { name: TIMEOUT, value: value.clone().into_owned(), expected })
 }
 
-/// A program by its path, or by its name in the search path.
-fn in_search_path(name: &OsStr, variable: Variables) -> Option<PathBuf> {
-    let name = Path::new(name);
-    if name.components().count() > 1 {
-        return name.is_file().then(|| name.to_owned());
-    }
-    let folders = variable("PATH")?;
-    env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| path.is_file())
-}
-
 /// What changes when a file does.
 fn identity(path: &Path) -> Option<String> {
     let path = path.canonicalize().ok()?;
@@ -272,7 +261,9 @@ fn identity(path: &Path) -> Option<String> {
     hash.write(path.as_os_str().as_encoded_bytes());
     hash.write(&changed.as_nanos().to_le_bytes());
     hash.write(&metadata.len().to_le_bytes());
-    hash.write(env::var_os("RUSTUP_TOOLCHAIN").unwrap_or_default().as_encoded_bytes());
+    // What was noted before programs started in a neutral folder is not used.
+    hash.write(b"neutral");
+    hash.write(external::toolchain(&|name| env::var_os(name)).unwrap_or_default().as_encoded_bytes());
     Some(hash.to_string())
 }
 
@@ -296,12 +287,16 @@ mod tests {
         assert_eq!(looked(&[]), format!("{nothing} `rustc` in the search path; {remedy}"));
         assert_eq!(looked(&[("PATH", "/nowhere")]), format!("{nothing} `rustc` in the search path; {remedy}"));
         assert_eq!(looked(&[("RUSTC", "none"), ("SPC_RUSTC", "")]), format!("{nothing} `none` (from RUSTC); {remedy}"));
+        let relative = "`./none` (from SPC_RUSTC: write an absolute path)";
+        assert_eq!(looked(&[("SPC_RUSTC", "./none")]), format!("{nothing} {relative}; {remedy}"));
         assert_eq!(looked(&[("SPC_RUSTC", "/bin/none")]), format!("{nothing} `/bin/none` (from SPC_RUSTC); {remedy}"));
     }
 
     #[test]
     fn a_program_that_is_no_compiler_is_not_taken_for_one() {
         let program = tempfile::NamedTempFile::new().unwrap();
+        #[cfg(unix)]
+        fs::set_permissions(program.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         let path = program.path().to_str().unwrap();
         assert!(looked(&[("SPC_RUSTC", path)]).contains(&format!("`{path} -vV`")));
     }

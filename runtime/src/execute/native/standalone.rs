@@ -1,13 +1,12 @@
 //! Kernels that need nothing of this crate: libraries of what the C backend prints, crates of what the Rust backend prints.
 
-use super::{NativeError, c, process, text};
+use super::{NativeError, c, external, process, text};
 use crate::execute::cache::Workshop;
 use crate::parallel::text as helpers;
 use spc_compiler::format::INTERLEAVE_TEXT;
 use spc_compiler::ir::{HALF_TEXT, NUMBERS_TEXT};
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 /// A kind of library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,8 +41,9 @@ pub fn c_library(source: &str, kind: LibraryKind) -> Result<Vec<u8>, NativeError
 
 /// A library of one object file.
 fn archive(object: &Path, library: &Path) -> Result<(), NativeError> {
+    let archiver = external::find_here("ar").ok_or_else(|| NativeError::NoCCompiler { looked: "ar".to_owned() })?;
     let command = || {
-        let mut command = Command::new("ar");
+        let mut command = external::command(&archiver);
         command.arg("rcs").arg(library).arg(object);
         command
     };
