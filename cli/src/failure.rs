@@ -3,6 +3,7 @@
 use crate::settings;
 use anstyle::Style;
 use serde_json::{Value, json};
+use spc_compiler::diagnostics::printable;
 use std::fmt::Display;
 
 /// Why a command stops.
@@ -77,7 +78,8 @@ impl Failure {
             Failure::Rendered(text, problems) => {
                 let bold = Style::new().bold();
                 let end = text.rfind("\nfor more about").unwrap_or(text.len());
-                text.insert_str(end, &format!("  {bold}= help{bold:#}: {line}\n"));
+                let shown = line.to_string();
+                text.insert_str(end, &format!("  {bold}= help{bold:#}: {}\n", printable(&shown)));
                 if let Some(problem) = problems.last_mut() {
                     problem.help.push(line.to_string());
                 }
@@ -112,7 +114,7 @@ pub(crate) fn note(message: impl Display) {
         return;
     }
     let bold = Style::new().bold();
-    anstream::eprintln!("{bold}note{bold:#}: {message}");
+    anstream::eprintln!("{bold}note{bold:#}: {}", printable(&message.to_string()));
 }
 
 impl Display for Failure {

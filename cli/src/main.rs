@@ -39,7 +39,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use failure::{Failure, Problem};
 use settings::Settings;
 use spc::memory::HugePages;
-use spc_compiler::diagnostics::suggest;
+use spc_compiler::diagnostics::{printable, suggest};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -110,10 +110,14 @@ fn parsed(arguments: &[OsString]) -> Result<Command, ExitCode> {
     parsed.map_err(|mut error| {
         suggest_to(&mut error, arguments);
         let is_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-        if !early.json || is_help {
+        if is_help {
             // A closed output loses what is printed.
             _ = error.print();
-            return ExitCode::from(if is_help { 0 } else { 2 });
+            return ExitCode::SUCCESS;
+        }
+        if !early.json {
+            output::print_styled_on_stderr(&error.render().ansi().to_string());
+            return ExitCode::from(2);
         }
         early.hold();
         output::report(Failure::Usage(usage(&error.render().to_string()).into()))
@@ -165,7 +169,10 @@ fn usage(text: &str) -> Problem {
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| {
-        eprintln!("error: this is a fault of spc, please report it together with the command: {panic}");
+        eprintln!(
+            "error: this is a fault of spc, please report it together with the command: {}",
+            printable(&panic.to_string())
+        );
     }));
     spc::io::fail_at_size_limit();
     let arguments: Vec<OsString> = std::env::args_os().collect();

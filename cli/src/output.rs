@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::settings;
 use anstyle::{AnsiColor, Style};
 use serde_json::{Map, Value, json};
+use spc_compiler::diagnostics::{printable, printable_json};
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
@@ -22,9 +23,9 @@ pub(crate) fn with_stdout(print: impl FnOnce(&mut dyn Write) -> io::Result<()>) 
     })
 }
 
-/// Prints a text on standard output.
+/// Prints a text on standard output, with escapes for what a terminal would obey.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    with_stdout(|out| out.write_all(text.as_bytes()))
+    with_stdout(|out| out.write_all(printable(text).as_bytes()))
 }
 
 /// Prints an explanation, as JSON where that is asked for.
@@ -43,7 +44,8 @@ pub(crate) fn explain_plans(text: &str, plans: Map<String, Value>) -> Result<(),
 
 /// Prints an object as the one document of `--json`, with the version of what it means.
 pub(crate) fn print_json(object: Value) -> Result<(), Failure> {
-    print(&format!("{}\n", versioned(object)))
+    let text = format!("{}\n", versioned(object));
+    with_stdout(|out| out.write_all(printable_json(&text).as_bytes()))
 }
 
 /// An object with the version of what it means in front.
@@ -72,22 +74,49 @@ pub(crate) fn report(failure: Failure) -> ExitCode {
     let red = AnsiColor::BrightRed.on_default().bold();
     match failure {
         Failure::Refused(problem) => {
-            anstream::eprintln!("{red}error{red:#}{bold}: {}{bold:#}", problem.message);
+            anstream::eprintln!("{red}error{red:#}{bold}: {}{bold:#}", printable(&problem.message));
             for line in problem.help {
-                anstream::eprintln!("  {bold}= help{bold:#}: {line}");
+                anstream::eprintln!("  {bold}= help{bold:#}: {}", printable(&line));
             }
         }
         Failure::Rendered(text, _) => anstream::eprint!("{text}"),
         Failure::Usage(problem) => {
-            anstream::eprintln!("{red}error{red:#}: {}", problem.message);
+            anstream::eprintln!("{red}error{red:#}: {}", printable(&problem.message));
             for line in problem.help {
-                anstream::eprintln!("  {bold}= help{bold:#}: {line}");
+                anstream::eprintln!("  {bold}= help{bold:#}: {}", printable(&line));
             }
             anstream::eprintln!("\nFor more information, try '--help'.");
         }
         Failure::Reported | Failure::BrokenPipe => {}
     }
     status
+}
+
+/// Prints a text on standard error, as [`print`] does.
+pub(crate) fn print_on_stderr(text: &str) {
+    anstream::eprint!("{}", printable(text));
+}
+
+/// The same of a text with styles, which stay.
+pub(crate) fn print_styled_on_stderr(text: &str) {
+    let mut rest = text;
+    let mut shown = String::with_capacity(text.len());
+    while let Some(place) = rest.find('\x1b') {
+        let (before, style) = rest.split_at(place);
+        let length = style.find('m').filter(|&end| {
+            let inner = style[1..end].strip_prefix('[');
+            inner.is_some_and(|inner| inner.bytes().all(|byte| byte.is_ascii_digit() || byte == b';'))
+        });
+        let length = length.map_or(0, |end| end + 1);
+        shown += &printable(before);
+        shown += &style[..length];
+        if length == 0 {
+            shown += &printable("\x1b");
+        }
+        rest = &style[length.max(1)..];
+    }
+    shown += &printable(rest);
+    anstream::eprint!("{shown}");
 }
 
 /// Lines of cells in columns, each as wide as its widest cell; columns from `first_right` on are flush right.

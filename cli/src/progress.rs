@@ -3,6 +3,7 @@
 use crate::settings;
 use indicatif::{ProgressBar, ProgressStyle};
 use spc::progress::{State, Unit};
+use spc_compiler::diagnostics::printable;
 use std::io::IsTerminal;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
@@ -40,7 +41,7 @@ impl Progress {
     /// Says what begins.
     pub(crate) fn new(step: impl Into<String>) -> Self {
         let bar = ProgressBar::new_spinner();
-        bar.set_message(step.into());
+        bar.set_message(printable(&step.into()).into_owned());
         let watch = if is_shown() { watch(&bar) } else { None };
         Self { bar, watch }
     }
@@ -64,7 +65,7 @@ impl Progress {
 
     /// Says what begins next.
     pub(crate) fn step(&self, step: impl Into<String>) {
-        self.bar.set_message(step.into());
+        self.bar.set_message(printable(&step.into()).into_owned());
     }
 }
 

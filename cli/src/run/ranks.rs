@@ -264,7 +264,7 @@ impl Ran {
         match to_stdout {
             true if settings::is_quiet() => Ok(()),
             true => {
-                anstream::eprint!("{}", text());
+                output::print_on_stderr(&text());
                 Ok(())
             }
             false => output::print(&text()),

@@ -67,7 +67,7 @@ impl Report<'_> {
     /// The same where the standard output has a result on it.
     pub(super) fn print_on_stderr(&self) -> Result<(), Failure> {
         if !settings::is_quiet() {
-            anstream::eprint!("{}", self.text());
+            output::print_on_stderr(&self.text());
         }
         Ok(())
     }

@@ -411,3 +411,78 @@ print(ours.format, (bits(ours.toarray()) == bits(theirs)).all(), ours.dtype == t
         "True\n"
     );
 }
+
+/// Names in files, and of files, are shown with escapes.
+#[test]
+#[cfg(unix)]
+fn terminals_obey_no_name() {
+    let evil = "\u{1b}]0;title\u{7}\u{202e}A";
+    let place = Place::new()
+        .with(&format!("{evil}.tns"), "1 1 x\n")
+        .with(&format!("{evil}.ti"), &format!("fn \u{1b}]0;t\u{7}"));
+    let mut archive = Vec::new();
+    zip(&mut archive, &[&format!("{evil}.npy"), "B.npy"]);
+    std::fs::write(place.path("e.npz"), archive).unwrap();
+    let good = "1 1 2\n2 2 3\n";
+    let place = place.with(&format!("good{evil}.tns"), good);
+    let (tns, ti, good) = (format!("{evil}.tns"), format!("{evil}.ti"), format!("good{evil}.tns"));
+    let input = format!("A={good}");
+    for arguments in [
+        &["info", "e.npz"][..],
+        &["info", &tns],
+        &["info", &good],
+        &["info", &format!("e.npz:{evil}B")],
+        &["compile", &ti],
+        &["convert", &good, &format!("{evil}.unknown")],
+        &["run", "y(i) = A(i, j)", "-i", &input, "--backend", "interpreter"],
+        &["run", "y(i) = A(i, j)", "-i", &input, "--backend", "interpreter", "--json"],
+        &["run", "y(i) = A(i, j)", "-i", &tns, "--backend", "interpreter", "-v"],
+        &["run", &format!("y(i) = {evil}"), "--backend", "interpreter"],
+        &["info", &format!("--{evil}")],
+        &["info", &tns, "--json"],
+        &["cp", &tns, "--rank", "2"],
+    ] {
+        for color in ["never", "always"] {
+            let output = place.spc(&[arguments, &["--color", color]].concat());
+            let text = [output.stdout, output.stderr].concat();
+            let text = String::from_utf8(text).unwrap();
+            let obeyed = ["\u{1b}]", "\u{7}", "\u{202e}"];
+            assert!(!obeyed.iter().any(|part| text.contains(part)), "{arguments:?}: {text:?}");
+        }
+    }
+    let said = String::from_utf8(place.spc(&["info", &tns]).stderr).unwrap();
+    assert!(said.contains(r"\u{1b}]0;title\u{7}\u{202e}A.tns:1:5"), "{said}");
+}
+
+/// A zip file of empty members: what is shown of them are their names.
+#[cfg(unix)]
+fn zip(out: &mut Vec<u8>, names: &[&str]) {
+    let mut directory = Vec::new();
+    for name in names {
+        let (offset, length) = (out.len() as u32, name.len() as u16);
+        let common = [[20, 0, 0, 0, 0, 0, 0, 0, 0, 0].as_slice(), &[0; 12], &length.to_le_bytes(), &[0, 0]].concat();
+        out.extend([b"PK\x03\x04".as_slice(), &common, name.as_bytes()].concat());
+        let rest = [&[0; 10][..], &offset.to_le_bytes(), name.as_bytes()].concat();
+        directory.extend([b"PK\x01\x02\x14\x00".as_slice(), &common, &rest].concat());
+    }
+    let (begin, size, count) = (out.len() as u32, directory.len() as u32, names.len() as u16);
+    out.extend(directory);
+    let counts = [count.to_le_bytes(), count.to_le_bytes()].concat();
+    out.extend(
+        [b"PK\x05\x06\0\0\0\0".as_slice(), &counts, &size.to_le_bytes(), &begin.to_le_bytes(), &[0, 0]].concat(),
+    );
+}
+
+/// Compilers refuse comments in which characters change the order of others.
+#[test]
+fn documentation_with_controls_of_direction_compiles() {
+    let place = Place::new()
+        .with("a.tns", "1 1 2\n")
+        .with("k.ti", "/// \u{202e} reversed \u{2066}\nfn k(A: csr) -> y: dense { y(i) = A(i, j); }\n");
+    let run = ["run", "k.ti", "-i", "A=a.tns", "-q", "-o", "y=-"];
+    assert_eq!(place.prints(&run), "# shape: 1\n1 2\n");
+    for form in ["rust", "c"] {
+        let text = place.prints(&["compile", "k.ti", "--emit", form]);
+        assert!(text.contains(r"\u{202e} reversed \u{2066}"), "{text}");
+    }
+}

@@ -5,12 +5,14 @@
 //! that people see, and the macro turns them into `compile_error!`s.
 
 pub mod codes;
+mod printable;
 #[cfg(feature = "pretty")]
 pub mod render;
 pub mod suggest;
 pub(crate) mod words;
 
 pub use codes::{Entry, RETIRED, all, explain};
+pub use printable::{is_obeyed, printable, printable_json};
 
 use std::fmt;
 use std::str::FromStr;

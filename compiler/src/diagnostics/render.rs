@@ -42,16 +42,16 @@ fn report<'a>(source: &'a str, origin: &'a str, diagnostic: &'a Diagnostic) -> G
         let related = diagnostic.related.iter();
         let related = related.map(|(span, label)| annotation(AnnotationKind::Context, source, *span, label));
         let snippet = Snippet::source(source)
-            .path(origin)
+            .path(super::printable(origin))
             .annotation(annotation(AnnotationKind::Primary, source, diagnostic.span, &diagnostic.label))
             .annotations(related);
         group = group.element(snippet);
     }
-    group.elements(diagnostic.help.iter().map(|help| Level::HELP.message(help)))
+    group.elements(diagnostic.help.iter().map(|help| Level::HELP.message(super::printable(help))))
 }
 
 fn annotation<'a>(kind: AnnotationKind, source: &str, span: Span, label: &'a str) -> Annotation<'a> {
-    kind.span(within(source, span)).label((!label.is_empty()).then_some(label))
+    kind.span(within(source, span)).label((!label.is_empty()).then(|| super::printable(label)))
 }
 
 /// The span cut to the source, and to whole characters.

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::tensor::{InvalidTensor, OutOfMemory};
+use spc_compiler::diagnostics::printable;
 
 /// Why a file could not be read: a [kind](ReadErrorKind), where, and a sentence with the offending text and a remedy.
 ///
@@ -148,8 +149,8 @@ impl From<OutOfMemory> for ReadError {
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.0.path, self.0.place) {
-            (Some(path), Some(place)) => write!(f, "{}:{}:{}: ", path.display(), place.line, place.column)?,
-            (Some(path), None) => write!(f, "{}: ", path.display())?,
+            (Some(path), Some(place)) => write!(f, "{}:{}:{}: ", shown(path), place.line, place.column)?,
+            (Some(path), None) => write!(f, "{}: ", shown(path))?,
             (None, Some(place)) => write!(f, "{}:{}: ", place.line, place.column)?,
             (None, None) => {}
         }
@@ -161,6 +162,11 @@ impl std::error::Error for ReadError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.0.source.as_ref().map(|error| error as _)
     }
+}
+
+/// A path as a terminal may show it.
+fn shown(path: &Path) -> String {
+    printable(&path.display().to_string()).into_owned()
 }
 
 /// Why a file could not be written. What the path held before is still there.
@@ -233,7 +239,7 @@ impl WriteError {
 
 impl fmt::Display for WriteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.0.path.display(), self.0.message)
+        write!(f, "{}: {}", shown(&self.0.path), self.0.message)
     }
 }
 
