@@ -1,12 +1,14 @@
 //! From `FILE|EXPR` and `-f` options to checked kernels.
 
 use crate::arguments::{KernelArguments, Named};
-use crate::failure::{Failure, Place, Problem};
+use crate::failure::{self, Failure, Place, Problem};
+use crate::run::name_of;
 use crate::{files, names, settings};
 use serde_json::{Value, json};
 use spc_compiler::diagnostics::{Diagnostic, Diagnostics, line_and_column, render::render};
 use spc_compiler::format::resolve::Definitions;
-use spc_compiler::notation::{self, FormatOption};
+use spc_compiler::ir::ElementType;
+use spc_compiler::notation::{self, FormatOption, Role};
 use spc_compiler::plan::{self, Facts};
 use spc_compiler::syntax::einsum::{self, Einsum, Operand};
 use spc_compiler::syntax::{self, Item, Program, Statement, neighbours, packs};
@@ -27,6 +29,8 @@ pub(crate) struct Source {
     pub(crate) syntax: String,
     /// All kernels, or the one that was asked for.
     pub(crate) kernels: Vec<notation::Kernel>,
+    /// What was found out of tensors that nothing declares, a line each.
+    pub(crate) inferred: Vec<String>,
 }
 
 /// What is known of an input before a text is read: its name, and how many modes it has, if its file says.
@@ -63,7 +67,9 @@ fn order(inputs: &[Known], name: &str) -> Option<usize> {
 impl Source {
     /// Reads, parses and checks: a file, a program that is written on the command line, or an assignment alone in either.
     pub(crate) fn load(arguments: &KernelArguments) -> Result<Self, Failure> {
-        Self::of_inputs(arguments, &[])
+        let source = Self::of_inputs(arguments, &[])?;
+        source.inferred.iter().for_each(failure::note);
+        Ok(source)
     }
 
     /// The same, of which inputs are known.
@@ -201,7 +207,8 @@ fn program(text: String, origin: &str, named: Program, inputs: &[Known]) -> Resu
         }
     }
     let kernels = notation::check(&program).map_err(refuse)?;
-    Ok(Source { origin: origin.to_owned(), is_expression: false, syntax: printed, text, kernels })
+    let inferred = Vec::new();
+    Ok(Source { origin: origin.to_owned(), is_expression: false, syntax: printed, text, kernels, inferred })
 }
 
 fn expression(
@@ -235,15 +242,59 @@ fn expression(
         }
     };
     let (Some(statement), true) = (statement, problems.is_empty()) else { return Err(rendered(&problems)) };
-    let kernel =
-        notation::check_expression(&statement, &options, &Definitions::of_program(named)).map_err(|found| {
-            let options = formats.iter().zip(&origins).zip(found.options);
-            let mut problems = vec![(text.as_str(), origin, found.expression)];
-            problems.extend(options.map(|((format, origin), found)| (format.text.as_str(), origin.as_str(), found)));
-            rendered(&problems)
-        })?;
+    let definitions = Definitions::of_program(named);
+    let kernel = notation::check_expression(&statement, &options, &definitions).map_err(|found| {
+        let options = formats.iter().zip(&origins).zip(found.options);
+        let mut problems = vec![(text.as_str(), origin, found.expression)];
+        problems.extend(options.map(|((format, origin), found)| (format.text.as_str(), origin.as_str(), found)));
+        rendered(&problems)
+    })?;
+    let mut inferred = inferred_types(&kernel, &options);
+    let kernel = with_sparsest(kernel, &statement, options, &definitions, &mut inferred);
     let syntax = format!("{statement}\n");
-    Ok(Source { origin: origin.to_owned(), is_expression: true, syntax, text, kernels: vec![kernel] })
+    Ok(Source { origin: origin.to_owned(), is_expression: true, syntax, text, kernels: vec![kernel], inferred })
+}
+
+/// The element types of tensors of which no option says it, where it is not `f64`.
+fn inferred_types(kernel: &notation::Kernel, options: &[FormatOption]) -> Vec<String> {
+    let is_said = |name: &str| options.iter().any(|option| option.name == name && option.element.is_some());
+    let undeclared =
+        kernel.tensors.iter().filter(|tensor| tensor.element != ElementType::F64 && !is_said(&tensor.name));
+    let line = |tensor: &notation::Tensor| {
+        let from = if tensor.role == Role::Output { "its expression" } else { "the declared operands" };
+        let (name, element) = (&tensor.name, tensor.element);
+        format!("`{name}` has elements of type {element}, as {from}; `-f {name}=…` says another")
+    };
+    undeclared.filter(|tensor| tensor.role != Role::Temporary).map(line).collect()
+}
+
+/// The kernel, where a result of which no option says the format is stored as sparse as its expression is.
+fn with_sparsest(
+    kernel: notation::Kernel,
+    statement: &Statement,
+    mut options: Vec<FormatOption>,
+    definitions: &Definitions<'_>,
+    inferred: &mut Vec<String>,
+) -> notation::Kernel {
+    let Some(result) = kernel.tensors.iter().find(|tensor| tensor.role == Role::Output && !tensor.declared) else {
+        return kernel;
+    };
+    let Some(format) = notation::sparsest(&kernel, result) else { return kernel };
+    let (name, text) = (result.name.clone(), name_of(&format));
+    let Ok((_, format)) = syntax::parse_parameter_format(&text) else { return kernel };
+    match options.iter_mut().find(|option| option.name == name) {
+        Some(option) => option.format = format,
+        None => options.push(FormatOption::new(&name, (None, format))),
+    }
+    match notation::check_expression(statement, &options, definitions) {
+        Ok(sparse) => {
+            inferred.push(format!(
+                "`{name}` is stored as {text}, with the entries of its expression; `-f {name}=dense` stores every element"
+            ));
+            sparse
+        }
+        Err(_) => kernel,
+    }
 }
 
 /// Problems of several texts, each with what the text is called, and how to learn more.

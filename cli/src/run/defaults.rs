@@ -35,6 +35,7 @@ pub(crate) fn load(arguments: &KernelArguments, inputs: &[Given]) -> Result<(Sou
     let mut notes = Vec::new();
     for (name, order) in read_by(&statement) {
         let Some(input) = inputs.iter().find(|input| input.name == name) else { continue };
+        notes.extend(complex(input, order, &mut arguments.formats)?);
         let Some(default) = default(input, order)? else { continue };
         match arguments.formats.iter_mut().find(|format| format.name == name) {
             None => arguments.formats.push(Named { name: name.clone(), text: default.format.clone() }),
@@ -48,9 +49,32 @@ pub(crate) fn load(arguments: &KernelArguments, inputs: &[Given]) -> Result<(Sou
         notes.push(format!("`{name}` is stored as {format}, {reason}; `-f {name}=dense` stores every element"));
     }
     match Source::of_inputs(&arguments, &known) {
-        Ok(source) => Ok((source, notes)),
+        Ok(source) => {
+            notes.extend(source.inferred.iter().cloned());
+            Ok((source, notes))
+        }
         Err(failure) => Err(notes.iter().fold(failure, Failure::help)),
     }
+}
+
+/// Gives an input of which no option says the element type the complex one of its file; says so.
+fn complex(input: &Given, order: usize, formats: &mut Vec<Named>) -> Result<Option<String>, Failure> {
+    let Some(file) = input.file() else { return Ok(None) };
+    let Some(element) = file.element()?.filter(|element| element.is_complex()) else { return Ok(None) };
+    let name = &input.name;
+    match formats.iter_mut().find(|format| format.name == *name) {
+        None if order == 0 => formats.push(Named { name: name.clone(), text: element.to_string() }),
+        None if default(input, order)?.is_none() => {
+            formats.push(Named { name: name.clone(), text: format!("{element} dense") });
+        }
+        // Its format is added.
+        None => formats.push(Named { name: name.clone(), text: element.to_string() }),
+        Some(given) => match syntax::parse_parameter_format(&given.text) {
+            Ok((None, Some(_))) => given.text = format!("{element} {}", given.text),
+            _ => return Ok(None),
+        },
+    }
+    Ok(Some(format!("`{name}` has elements of type {element}, as {}", file.path().display())))
 }
 
 /// The names of inputs, and how many modes the tensors in their files have.

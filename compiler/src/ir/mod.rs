@@ -458,6 +458,11 @@ impl Literal {
         }
     }
 
+    /// Whether it is the zero with a sign.
+    pub fn is_negative_zero(self) -> bool {
+        matches!(self, Literal::Float(_, value) if value == 0.0 && value.is_sign_negative())
+    }
+
     /// Whether it is NaN.
     pub fn is_nan(self) -> bool {
         matches!(self, Literal::Float(_, value) if value.is_nan())

@@ -27,7 +27,7 @@ pub use crate::remark::Decision;
 pub(crate) use chain::operands;
 pub use chain::{Chain, Link, chain};
 pub(crate) use check::reduction_name;
-pub use check::{FormatOption, Problems, check, check_expression, read_by};
+pub use check::{FormatOption, Problems, check, check_expression, read_by, sparsest};
 
 /// Names a tensor of a kernel: its place in [`Kernel::tensors`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

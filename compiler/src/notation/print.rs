@@ -44,7 +44,7 @@ fn storage(tensor: &Tensor, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         return Ok(());
     }
     write!(f, " {}", tensor.format)?;
-    if !tensor.fill.equals(tensor.element.zero()) {
+    if tensor.fill.is_negative_zero() || !tensor.fill.equals(tensor.element.zero()) {
         write!(f, " fill {}", tensor.fill.text())?;
     }
     write!(f, "{}", tensor.hints)

@@ -1,6 +1,6 @@
 //! The Einstein rule, bare expressions and what is refused, on small texts.
 
-use super::{FormatOption, Kernel, Problems, check, check_expression};
+use super::{FormatOption, Kernel, Problems, check, check_expression, sparsest};
 use crate::diagnostics::Code;
 use crate::format::resolve::Definitions;
 use crate::plan;
@@ -29,6 +29,59 @@ fn program_codes(text: &str) -> Vec<u16> {
     let found = check(&parse_program(text).expect(text)).and_then(|kernels| kernels.iter().try_for_each(scheduled));
     let found = found.expect_err(text);
     found.into_sorted().into_iter().map(|problem| problem.code.number).collect()
+}
+
+/// The element types of all tensors, in order.
+fn elements(expression: &str, formats: &[(&str, &str)]) -> Vec<&'static str> {
+    let kernel = bare(expression, formats).unwrap_or_else(|problems| panic!("{expression}: {problems:?}"));
+    kernel.tensors.iter().map(|tensor| tensor.element.name()).collect()
+}
+
+#[test]
+fn types_are_inferred_where_nothing_says_them() {
+    assert_eq!(elements("y(i) = X(i, j)", &[("X", "i64 csf")]), ["i64", "i64"]);
+    assert_eq!(elements("Y(i, r) = X(i, j) * B(j, r)", &[("X", "i64 csr")]), ["i64"; 3]);
+    assert_eq!(elements("Y(i, j) = X(i, j)", &[("X", "u64 csr"), ("Y", "csr")]), ["u64"; 2]);
+    assert_eq!(elements("y(i) = A(i, j) * x(j)", &[("A", "c64 csr")]), ["c64", "f64", "c64"]);
+    assert_eq!(elements("b(i) = x(i) > 0", &[]), ["f64", "bool"]);
+    assert_eq!(elements("b(i) = f && x(i)", &[("x", "bool dense")]), ["bool"; 3]);
+    // What is said holds, and so does the default where it can.
+    assert_eq!(elements("y(i) = A(i, j) * x(j)", &[("A", "f32 csr")]), ["f32", "f64", "f64"]);
+    assert_eq!(elements("y(i) = X(i, j)", &[("X", "i32 csr")]), ["i32", "f64"]);
+    assert_eq!(elements("y(i) = f64(X(i, j)) * x(j)", &[("X", "i64 csr")]), ["i64", "f64", "f64"]);
+    assert_eq!(elements("p(i) = argmax(j)(X(i, j))", &[("X", "csr")]), ["f64", "f64"]);
+    assert_eq!(codes("y(i) = X(i, j)", &[("X", "i64 csr"), ("y", "f64 dense")]), [Code::error(404)]);
+    assert_eq!(codes("y(i) = X(i, j) * x(j)", &[("X", "i64 csr"), ("x", "f32 dense")]), [Code::error(404)]);
+}
+
+#[test]
+fn results_are_as_sparse_as_their_expressions() {
+    let of = |expression: &str, formats: &[(&str, &str)]| {
+        let kernel = bare(expression, formats).unwrap();
+        let result = kernel.tensors.last().unwrap();
+        sparsest(&kernel, result).map(|format| format.to_string())
+    };
+    let format = |text: &str| Some(text.to_owned());
+    let csr = "[dense, compressed]";
+    assert_eq!(of("B(i, j) = 2 * A(i, j)", &[("A", "csr")]), format(csr));
+    assert_eq!(of("C(i, k) = A(i, j) * B(j, k)", &[("A", "csr"), ("B", "csr")]), format(csr));
+    assert_eq!(of("C(i, j) = A(i, j) * x(i) * y(j)", &[("A", "dcsr")]), format("[compressed, compressed]"));
+    assert_eq!(of("B(j, i) = A(i, j)", &[("A", "csr")]).map(|format| format.contains("compressed")), Some(true));
+    assert_eq!(of("y(i) = A(i, j) * x(j)", &[("A", "csr")]), None);
+    assert_eq!(of("B(i, j) = A(i, j) + 1", &[("A", "csr")]), None);
+    assert_eq!(of("B(i, j) = A(i, j) + x(j)", &[("A", "csr")]), None);
+    assert_eq!(of("B(i, j) = exp(A(i, j))", &[("A", "csr")]), None);
+    assert_eq!(of("B(i, j) = X(i, j)", &[]), None);
+}
+
+#[test]
+fn infinity_is_a_number_where_nothing_has_its_name() {
+    assert_eq!(statement("y(i) = max(x(i), -inf)", &[]), "y(i) = max(x(i), -inf);");
+    assert_eq!(statement("y(i) min= inf", &[("y", "f32 dense")]), "y(i) min= inf;");
+    assert_eq!(elements("y(i) = inf * x(i)", &[("inf", "f64")]), ["f64"; 3]);
+    assert_eq!(codes("y(i) = min(x(i), inf)", &[("x", "i64 dense")]), [Code::error(406)]);
+    let text = "fn f(a) = max(a, -inf);\nfn k(x: dense) -> y: dense { let t(i) = f(x(i)); y(i) = t(i) + inf; }";
+    assert!(check(&parse_program(text).unwrap()).is_ok());
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What a kernel declares: its tensors and scalars, before their orders are known.
 
+use super::literal;
 use super::option::FormatOption;
 use super::uses::{self, Part};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
@@ -16,6 +17,14 @@ pub(super) struct Declaration<'a> {
     pub(super) element: Option<(ElementType, Span)>,
     pub(super) format: Option<&'a FormatExpr>,
     pub(super) origin: Origin,
+}
+
+impl Declaration<'_> {
+    /// Whether it is the result of a bare expression of which nothing says the type or the fill value: it has the type of its value.
+    pub(super) fn has_type_of_value(&self) -> bool {
+        let has_fill = self.format.is_some_and(|format| format.fill.is_some());
+        self.role == Role::Output && self.origin != Origin::Text && self.element.is_none() && !has_fill
+    }
 }
 
 /// Where a declaration comes from.
@@ -89,8 +98,9 @@ pub(super) fn of_statement<'a>(statement: &'a Statement, options: &'a [FormatOpt
         let option = options.iter().position(|option| option.name == name);
         let index = used.order == 0 && index_names.iter().any(|index| index.name == name);
         let function = used.nested && option.is_none();
+        let constant = used.order == 0 && option.is_none() && literal::is_constant(name);
         let known = name == target || declarations.iter().any(|declaration| declaration.name == name);
-        if used.part != Part::Target && !index && !function && !known {
+        if used.part != Part::Target && !index && !function && !constant && !known {
             declarations.push(implied(name, used.span, Role::Input, option, options));
         }
     }

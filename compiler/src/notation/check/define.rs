@@ -97,7 +97,7 @@ impl<'a> Definitions<'a> {
     fn check_body(&self, body: &Expr, parameters: &[Ident], found: &mut Diagnostics) {
         let names = || parameters.iter().map(|parameter| parameter.name.as_str());
         match &body.kind {
-            ExprKind::Name(name) if !names().any(|known| known == name.name) => {
+            ExprKind::Name(name) if !names().any(|known| known == name.name) && !literal::is_constant(&name.name) => {
                 let message = format!("there is no parameter `{}`", name.name);
                 let unknown = Diagnostic::new(codes::DEFINITION, name.span, message)
                     .label("a definition is made of its parameters, numbers and functions");

@@ -5,6 +5,7 @@ use super::problems::Problems;
 use super::{concat, declaration, extents, kernel, packs, uses};
 use crate::diagnostics::{Diagnostic, Span, codes::notation as codes, suggest};
 use crate::format::resolve::Definitions;
+use crate::ir::ElementType;
 use crate::notation::{Kernel, Role};
 use crate::syntax::Statement;
 
@@ -21,12 +22,33 @@ pub fn read_by(statement: &Statement) -> Vec<(String, usize)> {
 /// appearance, and whose result is what it assigns. What no option names is dense, or a scalar where it has no indices. The
 /// names of formats are those of `definitions`.
 ///
+/// Elements of which no option says the type are `f64`. Where that does not go together with the one type that options say, as
+/// `i64` or `c64`, they are of that type. The result is `f64` where that holds every value of its expression, else of the type of its
+/// expression.
+///
 /// # Errors
 /// Every problem of the expression and of the options, each list for the text it belongs to.
 pub fn check_expression(
     statement: &Statement,
     options: &[FormatOption],
     definitions: &Definitions<'_>,
+) -> Result<Kernel, Problems> {
+    let said: Vec<ElementType> = options.iter().filter_map(|option| Some(option.element?.0)).collect();
+    let checked = check_with(statement, options, definitions, ElementType::F64);
+    match (checked, said.first()) {
+        (Err(problems), Some(&only)) if said.iter().all(|said| *said == only) => {
+            check_with(statement, options, definitions, only).map_err(|_| problems)
+        }
+        (checked, _) => checked,
+    }
+}
+
+/// The same, where elements of operands are of a type if no option says another.
+fn check_with(
+    statement: &Statement,
+    options: &[FormatOption],
+    definitions: &Definitions<'_>,
+    usual: ElementType,
 ) -> Result<Kernel, Problems> {
     let mut problems = Problems::new(options.len());
     let mut statement = statement.clone();
@@ -49,7 +71,9 @@ pub fn check_expression(
         _ => concat::as_sum(&statement),
     };
     let statement = &whole;
-    let declarations = declaration::of_statement(statement, options);
+    let mut declarations = declaration::of_statement(statement, options);
+    let undeclared = declarations.iter_mut().filter(|it| it.role == Role::Input && it.element.is_none());
+    undeclared.filter(|_| usual != ElementType::F64).for_each(|it| it.element = Some((usual, it.span)));
     for (place, option) in options.iter().enumerate() {
         let known = declarations.iter().map(|declaration| declaration.name);
         if options[..place].iter().any(|earlier| earlier.name == option.name) {

@@ -4,9 +4,9 @@ use super::declaration::Declaration;
 use super::indices::{self, Indices};
 use super::problems::Problems;
 use super::uses::{self, Part, Use};
-use super::{call, functions, mistakes, result, schedule, sequence, statement, temporary, tensors};
+use super::{call, functions, literal, mistakes, result, schedule, sequence, statement, temporary, tensors, types};
 use crate::diagnostics::codes::{notation as codes, warnings as warning_codes};
-use crate::diagnostics::{Diagnostic, Diagnostics, Span, suggest};
+use crate::diagnostics::{Diagnostic, Diagnostics, Span, printable, suggest};
 use crate::format::{Format, resolve::Definitions};
 use crate::notation::chain::chooser;
 use crate::notation::{Access, Assignment, Kernel, Role, Tensor};
@@ -38,7 +38,9 @@ pub(super) fn check(
     let mut indices = Indices::default();
     indices.note_modes(source.body);
     let mut warnings = Diagnostics::new();
-    let statements = statements(source.body, &mut tensors, &mut indices, &mut problems.expression, &mut warnings);
+    let infer: Vec<bool> = declarations.iter().map(Declaration::has_type_of_value).collect();
+    let statements =
+        statements(source.body, (&mut tensors, &infer), &mut indices, &mut problems.expression, &mut warnings);
     if let Some(schedule) = source.schedule {
         schedule::check(schedule, &tensors, source.body, &mut problems.expression);
     }
@@ -51,7 +53,8 @@ pub(super) fn check(
     let mut kernel = Kernel {
         name: source.name.to_owned(),
         name_span: source.name_span,
-        documentation: source.documentation.to_vec(),
+        // Compilers refuse comments in which characters change the order of others.
+        documentation: source.documentation.iter().map(|line| printable(line).into_owned()).collect(),
         visibility: source.visibility.to_owned(),
         tensors,
         variables,
@@ -77,10 +80,11 @@ fn read_in_part(kernel: &Kernel, place: usize, mask: &Access) -> Diagnostic {
         .help("leave the format out: then only what is read is computed")
 }
 
-/// The statements in order; the temporaries among `tensors` get their types and formats as they are made.
+/// The statements in order; the temporaries among `tensors` get their types and formats as they are made, and results of bare
+/// expressions their types.
 fn statements(
     body: &[Statement],
-    tensors: &mut [Tensor],
+    (tensors, infer): (&mut [Tensor], &[bool]),
     indices: &mut Indices,
     found: &mut Diagnostics,
     warnings: &mut Diagnostics,
@@ -94,6 +98,15 @@ fn statements(
             let element = statement::element(statement, tensors);
             tensors[target].element = element;
             tensors[target].fill = tensors::start(Some(statement), element);
+        }
+        if let Some(target) = target.filter(|&target| infer[target] && !made[target])
+            && let Some(element) = types::kind(&statement.value, tensors)
+        {
+            // What holds every value of the type stays the default.
+            if element != tensors[target].element && !element.widens(tensors[target].element) {
+                tensors[target].element = element;
+                tensors[target].fill = tensors::start(Some(statement), element);
+            }
         }
         let updates = target.is_some_and(|target| std::mem::replace(&mut made[target], true));
         let assignment = statement::check(statement, tensors, updates, indices, found, warnings);
@@ -134,7 +147,8 @@ fn mentions<'a>(statement: &'a Statement, declared: &impl Fn(&str) -> bool) -> V
     let mut mentions = uses::of_statement(statement);
     mentions.retain(|used| {
         let index = index_names.iter().any(|index| index.name == used.name.name);
-        used.order > 0 || used.part != Part::Value || declared(&used.name.name) || !index
+        let name = &used.name.name;
+        used.order > 0 || used.part != Part::Value || declared(name) || !index && !literal::is_constant(name)
     });
     mentions
 }

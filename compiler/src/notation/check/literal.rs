@@ -22,6 +22,11 @@ pub(super) fn literal(number: &Number<'_>, element: ElementType) -> Result<Liter
     value.ok_or_else(|| out_of_range(number, element))
 }
 
+/// Whether a name that nothing declares is a number.
+pub(super) fn is_constant(name: &str) -> bool {
+    name == "inf"
+}
+
 /// A constant of an element type as written: a number, `true`, `inf`, with or without a `-`.
 pub(super) fn constant(expr: &syntax::Expr, element: ElementType) -> Result<Literal, Diagnostic> {
     let (inner, negative) = match &expr.kind {

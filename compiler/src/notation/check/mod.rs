@@ -37,6 +37,7 @@ pub use option::FormatOption;
 pub use problems::Problems;
 pub(crate) use reduction::name as reduction_name;
 pub(super) use result::fills;
+pub use temporary::sparsest;
 pub(super) use temporary::{fill as temporary_fill, format as temporary_format};
 
 use super::Kernel;

@@ -10,7 +10,7 @@
 
 use crate::format::{Coordinate, Format, Level, LevelFormat};
 use crate::ir::Literal;
-use crate::notation::{Access, Assignment, Expr, IndexVariable, Tensor, Variable, simplify};
+use crate::notation::{Access, Assignment, Expr, IndexVariable, Kernel, Tensor, Variable, simplify};
 
 /// What is missing in what a statement makes: what its value is where no operand has an entry, so that a temporary that is made
 /// says the same as its value in its place. Where that is not known, and where a mask or computed indices leave elements out, it is
@@ -89,6 +89,19 @@ pub(in crate::notation) fn format(
         *last = LevelFormat::COMPRESSED;
     }
     Format::permuted(&modes, &levels)
+}
+
+/// The format that stores no more of a result than the entries that its statement makes: as that of a temporary. None where a dense
+/// one does not store more, and where several statements make the result.
+pub fn sparsest(kernel: &Kernel, result: &Tensor) -> Option<Format> {
+    let makes = |statement: &&Assignment| kernel.tensors[statement.target.tensor.0].name == result.name;
+    let mut statements = kernel.statements.iter().filter(makes);
+    let (Some(statement), None) = (statements.next(), statements.next()) else { return None };
+    let is_computed = |index: &IndexVariable| kernel.variables[index.0].value.is_some();
+    if statement.target.indices.iter().any(is_computed) {
+        return None;
+    }
+    Some(format(statement, &kernel.tensors)).filter(|format| !format.is_dense())
 }
 
 /// A sparse operand as it is accessed.

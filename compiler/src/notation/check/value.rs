@@ -6,7 +6,7 @@
 
 use super::functions;
 use super::indices::Indices;
-use super::literal::{Number, literal};
+use super::literal::{self, Number, literal};
 use super::types::{self, widens};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
 use crate::ir::ElementType;
@@ -233,7 +233,11 @@ impl<'s> Values<'_, 's> {
             return scalar.then(|| Expr::Access(Access::new(tensor, Vec::new(), name.span)));
         }
         if !self.index_names.contains(&name.name.as_str()) {
-            return None;
+            if !literal::is_constant(&name.name) {
+                return None;
+            }
+            let found = literal::constant(expr, element).map_err(|problem| self.found.push(problem));
+            return found.ok().map(Expr::Literal);
         }
         if element == ElementType::Bool {
             self.found.push(value_as_condition(expr));
