@@ -68,7 +68,7 @@ impl Convert {
         }
         let progress = Progress::new(format!("reading {}", self.input.display()));
         let file = self.from.open(&self.input, self.shape.as_ref().map(|shape| shape.0.clone()))?;
-        let element = element_of(&file, self.element)?;
+        let element = own_element_of(&file, self.element)?;
         let Converted { tensor, states_fill, note } =
             with_element!(element, |T| self.read::<T>(&file, &destination, &Definitions::of_program(&named)))?;
         progress.step(format!("writing {}", destination.name()));
@@ -187,6 +187,14 @@ pub(crate) fn element_of(file: &TensorFile, asked: Option<ElementType>) -> Resul
     Ok(match asked {
         Some(element) => element,
         None => file.element()?.unwrap_or(ElementType::F64),
+    })
+}
+
+/// The same, where whole numbers and patterns of a `.mtx` file keep their type.
+pub(crate) fn own_element_of(file: &TensorFile, asked: Option<ElementType>) -> Result<ElementType, Failure> {
+    Ok(match asked {
+        Some(element) => element,
+        None => file.own_element()?.unwrap_or(ElementType::F64),
     })
 }
 

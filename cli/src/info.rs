@@ -1,7 +1,7 @@
 //! `spc info`: what a tensor looks like.
 
 use crate::arguments::{FormatsArguments, Shape, element, nameless_format, shape};
-use crate::convert::element_of;
+use crate::convert::own_element_of;
 use crate::failure::Failure;
 use crate::files::InputKind;
 use crate::formats::parse_format;
@@ -123,7 +123,7 @@ impl Info {
         let progress = Progress::new(format!("reading {}", self.file.display()));
         let file = self.from.open(&self.file, self.shape.map(|shape| shape.0))?;
         let name = file.path().display().to_string();
-        let (entries, fill) = with_element!(element_of(&file, self.element)?, |T| {
+        let (entries, fill) = with_element!(own_element_of(&file, self.element)?, |T| {
             let Filled { entries, fill } = file.contents::<T>()?.into_filled()?;
             let fill = fill.filter(|&fill| fill != <T as Element>::ZERO).map(|fill| fill.to_string());
             (Entries::from(entries), fill)

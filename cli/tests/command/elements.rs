@@ -83,3 +83,88 @@ fn files_are_converted_as_what_they_hold() {
     let info = place.json(&["info", "a.tns", "--format", "coo", "--json"]);
     assert_eq!((&info["nnz"], &info["shape"]), (&serde_json::json!(2), &serde_json::json!([2, 2])));
 }
+
+/// Types that no option says are those of the expression, and a note says so.
+#[test]
+fn types_are_inferred() {
+    let place = place().with("n.tns", "# shape: 2 2\n1 1 9007199254740993\n2 1 5\n");
+    let notes = |arguments: &[&str]| {
+        let output = place.spc(&[&["run"], arguments, &["--backend", "interpreter"]].concat());
+        let (text, notes) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+        assert!(output.status.success(), "{notes}");
+        (text, notes)
+    };
+    let (text, said) = notes(&["y(i) = X(i, j)", "-f", "X=i64 csr", "-i", "X=n.tns", "-o", "y=-"]);
+    assert_eq!(text, "# shape: 2\n# element: i64\n1 9007199254740993\n2 5\n");
+    assert_has(&said, &["`y` has elements of type i64, as its expression"]);
+    let (text, said) = notes(&["y(i) = A(i, j)", "-i", "A=a.mtx", "-o", "y=-"]);
+    assert_eq!(text, "# shape: 2\n# element: c64\n1 0 1\n2 2 0\n");
+    assert_has(&said, &["`A` has elements of type c64, as a.mtx", "`y` has elements of type c64, as its expression"]);
+    let message = place.refuses(&["run", "y(i) = X(i, j)", "-i", "X=n.tns", "--backend", "interpreter"]);
+    assert_has(
+        &message,
+        &["n.tns:2:5: value '9007199254740993' is a whole number that f64 does not hold: read it as i64"],
+    );
+}
+
+/// A result has the entries of its expression, however large the matrix is.
+#[test]
+fn results_are_as_sparse_as_their_expressions() {
+    let place = Place::new().with("a.tns", "# shape: 325729 325729\n1 3 2\n325729 1 -4\n");
+    let run = ["run", "B(i, j) = 2 * A(i, j)", "-i", "A=a.tns", "--backend", "interpreter"];
+    let output = place.spc(&[&run[..], &["-o", "B=-"]].concat());
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "# shape: 325729 325729\n1 3 4\n325729 1 -8\n");
+    assert_has(
+        &String::from_utf8(output.stderr).unwrap(),
+        &["note: `B` is stored as csr, with the entries of its expression"],
+    );
+    let json = place.json(&[&run[..], &["--json"]].concat());
+    assert_has(json["notes"].to_string().as_str(), &["`B` is stored as csr"]);
+}
+
+/// Files keep their types, numbers are converted once, and what does not survive is an error.
+#[test]
+fn numbers_of_files_stay_what_they_are() {
+    let header = |field: &str| format!("%%MatrixMarket matrix coordinate {field}\n2 2 2\n");
+    let place = Place::new()
+        .with("whole.mtx", &format!("{}1 1 9007199254740993\n2 1 -1\n", header("integer general")))
+        .with(
+            "skew.mtx",
+            &format!("{}2 1 9007199254740993\n", header("integer skew-symmetric").replace("2 2 2", "2 2 1")),
+        )
+        .with("natural.mtx", &format!("{}1 1 18446744073709551615\n2 1 1\n", header("unsigned-integer general")))
+        .with("pattern.mtx", &format!("{}1 2\n2 1\n", header("pattern general")))
+        .with("half.tns", "# shape: 1\n# element: f32\n1 0.1\n");
+    let converts = |from: &str, to: &str| {
+        place.prints(&["convert", from, to]);
+        place.prints(&["convert", to, "-", "--to", "mtx"])
+    };
+    let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+    let whole = lines(&converts("whole.mtx", "a.mtx"));
+    assert_eq!(whole[0], "%%MatrixMarket matrix coordinate integer general");
+    assert_eq!(whole[whole.len() - 2..], ["1 1 9007199254740993", "2 1 -1"]);
+    let skew = lines(&converts("skew.mtx", "b.spct"));
+    assert_eq!(skew[skew.len() - 2..], ["1 2 -9007199254740993", "2 1 9007199254740993"]);
+    let natural = lines(&converts("natural.mtx", "c.npz"));
+    assert_eq!(natural[natural.len() - 2..], ["1 1 18446744073709551615", "2 1 1"]);
+    let pattern = lines(&converts("pattern.mtx", "d.mtx"));
+    assert_eq!(
+        (pattern[0].as_str(), &pattern[pattern.len() - 2..]),
+        ("%%MatrixMarket matrix coordinate pattern general", &["1 2".to_owned(), "2 1".to_owned()][..])
+    );
+    // A declared type that does not hold a value.
+    let message = place.refuses(&["run", "y(i) = A(i, j)", "-i", "A=whole.mtx", "--backend", "interpreter"]);
+    assert_has(
+        &message,
+        &["whole.mtx:3:5", "'9007199254740993' is a whole number that f64 does not hold: read it as i64"],
+    );
+    let message = place.refuses(&["convert", "whole.mtx", "e.tns", "--element", "f32"]);
+    assert_has(&message, &["whole.mtx:3:5", "that f32 does not hold"]);
+    // Widened in binary, in a text and out of it.
+    place.prints(&["convert", "half.tns", "half.npy"]);
+    place.prints(&["convert", "half.tns", "half.spct"]);
+    for file in ["half.tns", "half.npy", "half.spct"] {
+        let widened = place.prints(&["convert", file, "-", "--to", "tns", "--element", "f64"]);
+        assert_eq!(widened, "# shape: 1\n1 0.10000000149011612\n", "{file}");
+    }
+}

@@ -104,6 +104,8 @@ impl Nvrtc {
         let homes = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(std::env::var_os);
         let below = |home: &OsStr| NAMES.map(|name| Path::new(home).join("lib64").join(name));
         places.extend(homes.flat_map(|home| below(&home)));
+        // A path that begins in the current folder would lead to whatever is beside the data.
+        places.retain(|place| place.is_absolute() || place.components().count() == 1);
         // SAFETY: a library of that name is NVIDIA's, or what the user has named; loading it has no effect but its own start.
         let load = |places: &[PathBuf]| places.iter().find_map(|place| unsafe { Library::new(place) }.ok());
         // SAFETY: as above, for a library where the system's loader looks.

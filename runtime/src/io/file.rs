@@ -150,6 +150,19 @@ impl TensorFile {
         })
     }
 
+    /// The type that holds the elements as they are written, if the file says it: as [`element`](Self::element), and `i64`, `u64` or `bool`
+    /// where a header of the Matrix Market says `integer`, `unsigned-integer` or `pattern`.
+    ///
+    /// # Errors
+    ///
+    /// As [`element`](Self::element).
+    pub fn own_element(&self) -> Result<Option<ElementType>, ReadError> {
+        match self.file_type {
+            FileType::Mtx => self.described(|source| source.head().and_then(|text| mtx::own_element(&text))),
+            _ => self.element(),
+        }
+    }
+
     /// How it stores its tensor.
     ///
     /// # Errors
@@ -340,7 +353,7 @@ fn parse_compressed<C: Carrier>(
     }
 }
 
-/// The tensor with elements of another type, by the rules for text.
+/// The tensor with elements of another type.
 fn retyped(tensor: AnyTensor, element: ElementType) -> Result<AnyTensor, ReadError> {
     if tensor.element() == element {
         return Ok(tensor);
@@ -349,6 +362,12 @@ fn retyped(tensor: AnyTensor, element: ElementType) -> Result<AnyTensor, ReadErr
     let fill = retyped_fill(tensor.fill(), tensor.element(), element)?;
     let (shape, format, levels) = (tensor.shape().to_vec(), tensor.format().clone(), tensor.levels().to_vec());
     AnyTensor::from_filled_parts(shape, format, levels, values, fill).map_err(ReadError::of_arrays)
+}
+
+/// A fill value that was carried; none where it is no real number.
+pub(super) fn uncarried_fill<C: Carrier>(fill: C, element: ElementType) -> Result<Option<Literal>, ReadError> {
+    let fill = value::uncarried(vec![fill], element)?;
+    Ok(with_element!(element, |T| fill.as_slice::<T>().and_then(|fill| fill.first()?.literal())))
 }
 
 /// The same of a fill value.

@@ -88,7 +88,7 @@ impl LargeFile {
         let path = path.as_ref();
         let begun = TensorFile::begin(path, options)?;
         let memory = memory.max(LEAST);
-        let own = begun.element()?;
+        let own = begun.own_element()?;
         let element = element.or(own).unwrap_or(ElementType::F64);
         let in_file = |error: ReadError| error.in_file(path);
         match begun.file_type() {
@@ -198,11 +198,11 @@ impl LargeFile {
         self.fill = match text.begun.fill() {
             None => None,
             Some(fill) => {
-                let literal = fill.literal().ok_or_else(|| {
+                let literal = file::uncarried_fill(fill, self.element)?.ok_or_else(|| {
                     let message = format!("the fill value is {fill}, but it must be a real number");
                     ReadError::new(ReadErrorKind::NotSupported, message)
                 })?;
-                Some(file::retyped_fill(literal, C::TYPE, self.element)?)
+                Some(literal)
             }
         };
         if let Some(shape) = text.begun.shape() {
@@ -223,7 +223,7 @@ impl LargeFile {
         let in_file = |error: ReadError| error.in_file(&self.path);
         let mut text = Text::<C>::begin(self, kind).map_err(in_file)?;
         while let Some(read) = text.next().map_err(in_file)? {
-            let values = value::retyped(C::wrap(read.values), self.element).map_err(in_file)?;
+            let values = value::uncarried(read.values, self.element).map_err(|error| in_file(error.into()))?;
             take(read.indices, values)?;
         }
         Ok(())

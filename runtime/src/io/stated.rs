@@ -93,13 +93,14 @@ impl<'text> Stated<'text> {
                 Refusal::NotANumber => {
                     format!("fill value {value} is none of {element}: write `fill: 7` or `fill: inf`")
                 }
-                Refusal::NotWhole | Refusal::OutOfRange => {
+                Refusal::NotWhole | Refusal::OutOfRange | Refusal::NotExact => {
                     format!("fill value {value} is none that {element} holds: read the file as a wider element type")
                 }
             };
             ReadError::new(ReadErrorKind::Value, message).at(text, *offset)
         };
-        fill_value(what, element).map(Some).map_err(refuse)
+        let stated = self.element.as_ref().map_or(element, |stated| stated.what);
+        fill_value(what, stated, element).map(Some).map_err(refuse)
     }
 }
 
@@ -126,15 +127,21 @@ fn no_element(text: &str) -> String {
     format!("{} is no element type: they are {}", quote(text.trim().as_bytes()), names.join(", "))
 }
 
-fn fill_value<T: Carrier>(text: &str, element: ElementType) -> Result<T, Refusal> {
+fn fill_value<T: Carrier>(text: &str, stated: ElementType, element: ElementType) -> Result<T, Refusal> {
+    let number = |text: &str| match stated == element {
+        true => value::parse(text.as_bytes(), element),
+        false => value::parse_stated(text.as_bytes(), stated, element),
+    };
+    let part = |text: &str| match stated == element {
+        true => value::parse(text.as_bytes(), element),
+        false => value::parse_stated(text.as_bytes(), stated, element),
+    };
     let mut parts = text.split_whitespace();
     match (parts.next(), parts.next(), parts.next()) {
         (Some("true"), None, None) => T::from_integer(1, element).ok_or(Refusal::OutOfRange),
         (Some("false"), None, None) => T::from_integer(0, element).ok_or(Refusal::OutOfRange),
-        (Some(value), None, None) => value::parse(value.as_bytes(), element),
-        (Some(re), Some(im), None) if T::COMPLEX => {
-            Ok(T::of_parts(value::parse(re.as_bytes(), element)?, value::parse(im.as_bytes(), element)?))
-        }
+        (Some(value), None, None) => number(value),
+        (Some(re), Some(im), None) if T::COMPLEX => Ok(T::of_parts(part(re)?, part(im)?)),
         _ => Err(Refusal::NotANumber),
     }
 }

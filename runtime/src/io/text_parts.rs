@@ -10,7 +10,7 @@
 //! shape where the text states none, and whether all entries of a `.mtx` file are there.
 
 use super::entries::{self, Entries, Layout};
-use super::file::{TensorFile, retyped_fill};
+use super::file::{TensorFile, uncarried_fill};
 use super::source::{self, Source};
 use super::text_head::TextHead;
 use super::value::{self, Carrier, sealed};
@@ -113,7 +113,7 @@ impl TextParts {
         self.shape = begun.shape().map(<[usize]>::to_vec);
         self.fill = match begun.fill() {
             None => None,
-            Some(fill) => Some(retyped_fill(fill.literal()?, C::TYPE, self.element).ok()?),
+            Some(fill) => Some(uncarried_fill(fill, self.element).ok()??),
         };
         // A number alone is one only where nothing follows it; and a matrix of one column may be a vector.
         (self.order > 0 && self.shape.as_ref().is_none_or(|shape| shape.len() == self.order)).then_some(())
@@ -149,7 +149,7 @@ impl TextParts {
 
     fn retyped<C: Carrier>(&self, part: usize, parts: usize) -> Result<TextPart, ReadError> {
         let Carried { indices, values, found } = self.read::<C>(part, parts, None)?;
-        Ok(TextPart { indices, values: value::retyped(C::wrap(values), self.element)?, found })
+        Ok(TextPart { indices, values: value::uncarried(values, self.element)?, found })
     }
 
     /// The shape of the tensor whose parts have so much, and whether it is stated.

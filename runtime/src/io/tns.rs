@@ -145,7 +145,8 @@ pub(super) fn start<T: Carrier>(
     let by_file = stated.shape.is_some();
     let shape = stated.shape.map(|shape| shape.what).or_else(|| shape.map(<[usize]>::to_vec));
     let first = entries::first_entry(text, begin, COMMENT);
-    let known = stated.element.as_ref().map(|stated| stated.what.is_complex());
+    let said = stated.element.as_ref().map(|stated| stated.what);
+    let known = said.map(ElementType::is_complex);
     if let (Some(true), Some(stated), false) = (known, &stated.element, T::COMPLEX) {
         let message = format!("the values are complex, which {element} is not: read them as c32 or c64");
         return Err(ReadError::new(ReadErrorKind::NotSupported, message).at(text, stated.offset));
@@ -169,7 +170,9 @@ pub(super) fn start<T: Carrier>(
     };
     let larger = if by_file { "correct the line `# shape:`" } else { "state a larger shape" };
     let larger = shape.is_some().then_some(larger);
-    Ok(Start { begin, layout: Layout { element, limits, larger, values, comment: COMMENT, chunk_bytes }, shape, fill })
+    let (stated, exact) = entries::precision(element, said);
+    let layout = Layout { element, stated, exact, limits, larger, values, comment: COMMENT, chunk_bytes };
+    Ok(Start { begin, layout, shape, fill })
 }
 
 fn coordinates<T>(indices: Vec<Indices>, largest: &[u64], values: Vec<T>, shape: Option<Vec<usize>>) -> Coordinates<T> {

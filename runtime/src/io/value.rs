@@ -8,6 +8,7 @@ use crate::tensor::values::with_values;
 use crate::tensor::{Element, OutOfMemory, Values};
 use crate::with_element;
 use spc_compiler::ir::{ElementKind, ElementType};
+use std::cmp::Ordering;
 use std::io::Write;
 use std::ops::Range;
 
@@ -28,6 +29,19 @@ pub enum Refusal {
     NotWhole,
     /// A number beyond the type's range.
     OutOfRange,
+    /// A whole number that the type holds only nearly.
+    NotExact,
+}
+
+/// A number of any element type.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Number {
+    /// Of an integer type; truth values are 0 and 1.
+    Whole(i128),
+    /// Of a floating point type.
+    Real(f64),
+    /// Of a complex type.
+    Complex(c64),
 }
 
 pub(crate) mod sealed {
@@ -77,6 +91,10 @@ pub trait Carrier: Element {
     fn from_integer(value: i64, element: ElementType) -> Option<Self>;
     /// The value of any number that is no such integer.
     fn parse(field: &[u8], element: ElementType) -> Result<Self, Refusal>;
+    /// The number that it holds, which is one of an element type.
+    fn number(self, element: ElementType) -> Number;
+    /// The value of a number: a whole one exactly, another one rounded once.
+    fn of_number(number: Number, element: ElementType) -> Result<Self, Refusal>;
     /// The value with the other sign, if the type has it.
     fn negated(self, element: ElementType) -> Option<Self>;
     /// The complex conjugate.
@@ -101,6 +119,8 @@ pub(crate) trait Numbers: Sync {
     fn print(&self, place: usize, text: &mut Vec<u8>);
     /// As messages show it.
     fn show(&self, place: usize) -> String;
+    /// The number itself.
+    fn number(&self, place: usize) -> Number;
     /// As [`sealed::Value::is_absent`].
     fn is_absent(&self, place: usize) -> bool;
     /// Little-endian bytes of some, appended.
@@ -122,6 +142,10 @@ impl<T: Value> Numbers for Vec<T> {
 
     fn show(&self, place: usize) -> String {
         (&self[..]).show(place)
+    }
+
+    fn number(&self, place: usize) -> Number {
+        (&self[..]).number(place)
     }
 
     fn is_absent(&self, place: usize) -> bool {
@@ -150,6 +174,10 @@ impl<T: Value> Numbers for &[T] {
         self[place].to_string()
     }
 
+    fn number(&self, place: usize) -> Number {
+        self[place].carried().number(T::TYPE)
+    }
+
     fn is_absent(&self, place: usize) -> bool {
         self[place].is_absent()
     }
@@ -162,8 +190,32 @@ impl<T: Value> Numbers for &[T] {
 /// The value in a field, or why there is none.
 pub(crate) fn parse<C: Carrier>(field: &[u8], element: ElementType) -> Result<C, Refusal> {
     match small_integer(field) {
-        Some(value) => C::from_integer(value, element).ok_or(Refusal::OutOfRange),
-        None => C::parse(field, element),
+        Some(value) if value.unsigned_abs() <= EXACT => C::from_integer(value, element).ok_or(Refusal::OutOfRange),
+        _ => C::parse(field, element),
+    }
+}
+
+/// The value in a field of a text that states its element type; in another one.
+pub(crate) fn parse_stated<C: Carrier>(field: &[u8], stated: ElementType, element: ElementType) -> Result<C, Refusal> {
+    let stated = stated.part().unwrap_or(stated);
+    let number = match are_whole(stated) {
+        true => parse::<i64>(field, stated)?.number(stated),
+        false => parse::<f64>(field, stated)?.number(stated),
+    };
+    C::of_number(number, element)
+}
+
+/// Whole numbers up to this are numbers of `f64`, and no further.
+pub(crate) const EXACT: u64 = 1 << f64::MANTISSA_DIGITS;
+
+/// Whole numbers up to this are numbers of an element type.
+pub(crate) fn exact(element: ElementType) -> u64 {
+    match element.part().unwrap_or(element) {
+        ElementType::F64 => EXACT,
+        ElementType::F32 => 1 << f32::MANTISSA_DIGITS,
+        ElementType::F16 => 1 << 11,
+        ElementType::BF16 => 1 << 8,
+        _ => u64::MAX,
     }
 }
 
@@ -172,7 +224,7 @@ pub(crate) fn are_whole(element: ElementType) -> bool {
     matches!(element.kind(), ElementKind::Signed | ElementKind::Unsigned | ElementKind::Truth)
 }
 
-/// The same values in another type, each by way of its text, so that the rules for text files hold; or why one has none.
+/// The same values in another type, each rounded once; or why one has none.
 ///
 /// # Errors
 ///
@@ -198,44 +250,33 @@ pub(crate) fn carriers<C: Carrier>(values: Values, element: ElementType) -> Resu
         Ok(F::Carrier::wrap(memory::try_collected(values.iter().map(|value| value.carried()))?))
     }
     if values.element() != element {
-        return with_values!(&values, |values| parsed(&values, element));
+        return with_values!(&values, |values| converted(&values, element));
     }
     let values = if element == C::TYPE { values } else { with_values!(&values, |values| own(values))? };
     Ok(values.into_buffer().unwrap_or_default().into_vec())
 }
 
-/// Numbers as elements of another type.
-fn parsed<C: Carrier>(numbers: &dyn Numbers, element: ElementType) -> Result<Vec<C>, ReadError> {
-    let mut converted: Vec<C> = memory::try_room(numbers.count())?;
-    let mut text = Vec::new();
-    for position in 0..numbers.count() {
-        text.clear();
-        numbers.print(position, &mut text);
-        let found = match text.iter().position(|&byte| byte == b' ') {
-            None => parse(&text, element),
-            Some(_) if !C::COMPLEX => Err(Refusal::NotANumber),
-            Some(blank) => {
-                parse(&text[..blank], element).and_then(|re| Ok(C::of_parts(re, parse(&text[blank + 1..], element)?)))
-            }
-        };
-        match found {
-            Ok(found) if !are_whole(numbers.element()) || are_whole(element) || is_exact(&text, found) => {
-                converted.push(found);
-            }
-            _ => {
-                let value = numbers.show(position);
-                let message = format!("value {value} at position {position} is none that {element} holds");
-                return Err(ReadError::new(ReadErrorKind::Value, message + ": read it as " + numbers.element().name()));
-            }
-        }
+/// The values of an element type that were carried.
+pub(crate) fn uncarried<C: Carrier>(values: Vec<C>, element: ElementType) -> Result<Values, OutOfMemory> {
+    fn of<T: Value>(values: Values) -> Result<Values, OutOfMemory> {
+        Ok(T::wrap(T::of_carriers(values.into_buffer::<T::Carrier>().unwrap_or_default().into_vec())?))
     }
-    Ok(converted)
+    let values = C::wrap(values);
+    with_element!(element, |T| of::<T>(values))
 }
 
-/// Whether a whole number stayed what it was.
-fn is_exact<C: Carrier>(digits: &[u8], number: C) -> bool {
-    let whole = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse::<i128>().ok());
-    whole.is_some_and(|whole| number.to_f64() as i128 == whole)
+/// Numbers as elements of another type.
+fn converted<C: Carrier>(numbers: &dyn Numbers, element: ElementType) -> Result<Vec<C>, ReadError> {
+    let mut converted: Vec<C> = memory::try_room(numbers.count())?;
+    for position in 0..numbers.count() {
+        let Ok(found) = C::of_number(numbers.number(position), element) else {
+            let value = numbers.show(position);
+            let message = format!("value {value} at position {position} is none that {element} holds");
+            return Err(ReadError::new(ReadErrorKind::Value, message + ": read it as " + numbers.element().name()));
+        };
+        converted.push(found);
+    }
+    Ok(converted)
 }
 
 /// An integer of at most 18 digits, but not `-0`, which an integer cannot tell from `0`.
@@ -275,6 +316,18 @@ fn float<T: fast_float2::FastFloat + Into<f64>>(field: &[u8]) -> Result<f64, Ref
     if value.is_infinite() && !says_infinite() { Err(Refusal::OutOfRange) } else { Ok(value) }
 }
 
+/// The same for `f64`. Of digits alone, the number is what they say, or the number that is written so.
+fn double(field: &[u8]) -> Result<f64, Refusal> {
+    let value = float::<f64>(field)?;
+    let digits = field.strip_prefix(b"-").or(field.strip_prefix(b"+")).unwrap_or(field);
+    if value.abs() < EXACT as f64 || !digits.iter().all(u8::is_ascii_digit) {
+        return Ok(value);
+    }
+    let whole = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse::<u128>().ok());
+    let is_exact = whole.is_none_or(|whole| value.abs() as u128 == whole);
+    if is_exact || value.abs().to_string().as_bytes() == digits { Ok(value) } else { Err(Refusal::NotExact) }
+}
+
 /// The nearest number of two bytes; none where that is infinite and the number is not.
 fn half(value: f64, element: ElementType) -> Option<f64> {
     let nearest = match element {
@@ -282,6 +335,63 @@ fn half(value: f64, element: ElementType) -> Option<f64> {
         _ => bf16::from_f64(value).to_f64(),
     };
     (nearest.is_finite() || !value.is_finite()).then_some(nearest)
+}
+
+/// The number of two bytes that is nearest to what a field says.
+fn half_of_text(field: &[u8], element: ElementType) -> Result<f64, Refusal> {
+    let value = float::<f64>(field)?;
+    // Where the nearest `f64` is in the middle of two, the digits tell on which side of it the number is.
+    let step = |towards: f64| if towards > value { value.next_up() } else { value.next_down() };
+    let [below, above] = [f64::NEG_INFINITY, f64::INFINITY].map(|towards| half(step(towards), element));
+    let nearest = match (below != above).then(|| against(field, value)) {
+        Some(Ordering::Less) => below,
+        Some(Ordering::Greater) => above,
+        _ => half(value, element),
+    };
+    nearest.ok_or(Refusal::OutOfRange)
+}
+
+/// How the number that a field says compares with the `f64` that is nearest to it.
+fn against(field: &[u8], value: f64) -> Ordering {
+    // Of a number in the middle of two of two bytes all digits are there.
+    let exact = format!("{value:.200e}");
+    let (Some(said), Some(nearest)) = (Decimal::of(field), Decimal::of(exact.as_bytes())) else {
+        return Ordering::Equal;
+    };
+    let magnitude = (said.exponent, said.digits).cmp(&(nearest.exponent, nearest.digits));
+    if value.is_sign_negative() { magnitude.reverse() } else { magnitude }
+}
+
+/// A number as its digits, without zeros at either end, and the place of the first.
+struct Decimal {
+    exponent: i64,
+    digits: Vec<u8>,
+}
+
+impl Decimal {
+    fn of(field: &[u8]) -> Option<Self> {
+        let text = std::str::from_utf8(field).ok()?.trim_start_matches(['+', '-']);
+        let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let mut digits: Vec<u8> = whole.bytes().chain(fraction.bytes()).collect();
+        let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
+        digits.drain(..zeros);
+        digits.truncate(digits.iter().rposition(|&digit| digit != b'0').map_or(0, |last| last + 1));
+        let exponent = exponent.parse::<i64>().ok()?.checked_add(whole.len() as i64 - zeros as i64)?;
+        Some(Self { exponent, digits })
+    }
+}
+
+/// A floating point number, rounded to a type; none where that is infinite and the number is not.
+fn rounded(value: f64, element: ElementType) -> Option<f64> {
+    match element.part().unwrap_or(element) {
+        ElementType::F64 => Some(value),
+        ElementType::F32 => {
+            let nearest = f64::from(value as f32);
+            (nearest.is_finite() || !value.is_finite()).then_some(nearest)
+        }
+        element => half(value, element),
+    }
 }
 
 /// What carries floating point numbers, of which it holds all.
@@ -305,9 +415,26 @@ macro_rules! float_carrier {
 
             fn parse(field: &[u8], element: ElementType) -> Result<Self, Refusal> {
                 match element.part().unwrap_or(element) {
-                    ElementType::F64 => float::<f64>(field).map(|value| value as $type),
+                    ElementType::F64 => double(field).map(|value| value as $type),
                     ElementType::F32 => float::<f32>(field).map(|value| value as $type),
-                    _ => half(float::<f64>(field)?, element).map(|value| value as $type).ok_or(Refusal::OutOfRange),
+                    part => half_of_text(field, part).map(|value| value as $type),
+                }
+            }
+
+            fn number(self, _: ElementType) -> Number {
+                Number::Real(self.into())
+            }
+
+            fn of_number(number: Number, element: ElementType) -> Result<Self, Refusal> {
+                match number {
+                    Number::Complex(_) => Err(Refusal::NotANumber),
+                    Number::Real(value) => {
+                        rounded(value, element).map(|value| value as $type).ok_or(Refusal::OutOfRange)
+                    }
+                    Number::Whole(whole) => {
+                        let found = rounded(whole as f64, element).ok_or(Refusal::OutOfRange)?;
+                        if found as i128 == whole { Ok(found as $type) } else { Err(Refusal::NotExact) }
+                    }
                 }
             }
 
@@ -359,8 +486,22 @@ impl Carrier for i64 {
         bits_of(whole, element).ok_or(Refusal::OutOfRange)
     }
 
+    fn number(self, element: ElementType) -> Number {
+        Number::Whole(if element == ElementType::U64 { self.cast_unsigned().into() } else { self.into() })
+    }
+
+    fn of_number(number: Number, element: ElementType) -> Result<Self, Refusal> {
+        match number {
+            Number::Complex(_) => Err(Refusal::NotANumber),
+            Number::Real(value) if !value.is_finite() => Err(Refusal::OutOfRange),
+            Number::Real(value) if value.fract() != 0.0 => Err(Refusal::NotWhole),
+            Number::Real(value) => bits_of(value as i128, element).ok_or(Refusal::OutOfRange),
+            Number::Whole(value) => bits_of(value, element).ok_or(Refusal::OutOfRange),
+        }
+    }
+
     fn negated(self, element: ElementType) -> Option<Self> {
-        let value = if element == ElementType::U64 { self.cast_unsigned().into() } else { i128::from(self) };
+        let Number::Whole(value) = self.number(element) else { return None };
         bits_of(-value, element)
     }
 
@@ -394,6 +535,18 @@ impl Carrier for c64 {
 
     fn parse(field: &[u8], element: ElementType) -> Result<Self, Refusal> {
         <f64 as Carrier>::parse(field, element).map(Self::from)
+    }
+
+    fn number(self, _: ElementType) -> Number {
+        Number::Complex(self)
+    }
+
+    fn of_number(number: Number, element: ElementType) -> Result<Self, Refusal> {
+        let part = |value| f64::of_number(Number::Real(value), element);
+        match number {
+            Number::Complex(value) => Ok(c64::new(part(value.re)?, part(value.im)?)),
+            number => f64::of_number(number, element).map(Self::from),
+        }
     }
 
     fn negated(self, _: ElementType) -> Option<Self> {
@@ -707,6 +860,62 @@ mod tests {
         assert_eq!(message.message(), "value 9007199254740993 at position 1 is none that f64 holds: read it as i64");
         assert!(converted::<i32, f32>(&[(1 << 24) + 1]).is_err() && converted::<i64, c64>(&[largest + 1]).is_err());
         assert_eq!(converted::<bool, c32>(&[true]).unwrap(), [c32::new(1.0, 0.0)]);
+    }
+
+    #[test]
+    fn numbers_widen_as_they_are_and_narrow_once() {
+        assert_eq!(converted::<f32, f64>(&[0.1]).unwrap(), [0.100_000_001_490_116_12]);
+        assert_eq!(converted::<f16, f32>(&[f16::from_f64(0.1)]).unwrap(), [0.099_975_586]);
+        assert_eq!(converted::<c32, c64>(&[c32::new(0.1, 0.0)]).unwrap(), [c64::new(f64::from(0.1f32), 0.0)]);
+        let tie = 1.0 + 2f64.powi(-24);
+        assert_eq!(converted::<f64, f32>(&[tie, tie.next_up(), -tie]).unwrap(), [1.0, 1.0f32.next_up(), -1.0]);
+        let half = converted::<f64, f16>(&[1.0 + 2f64.powi(-11), (1.0 + 2f64.powi(-11)).next_up()]).unwrap();
+        assert_eq!(half.iter().map(|half| half.to_f64()).collect::<Vec<_>>(), [1.0, 1.0 + 2f64.powi(-10)]);
+        assert!(converted::<f64, f32>(&[1e39]).is_err() && converted::<f64, f16>(&[70_000.0]).is_err());
+        assert!(converted::<f64, i64>(&[0.5]).is_err() && converted::<f64, u8>(&[f64::NAN]).is_err());
+        assert_eq!(converted::<u64, i64>(&[7]).unwrap(), [7]);
+        assert!(converted::<u64, i64>(&[u64::MAX]).is_err() && converted::<u64, f64>(&[u64::MAX]).is_err());
+        assert_eq!(converted::<f64, bool>(&[1.0, -0.0]).unwrap(), [true, false]);
+        assert!(converted::<f64, bool>(&[2.0]).is_err());
+    }
+
+    #[test]
+    fn text_is_rounded_once() {
+        // The middle of two numbers of two bytes, and what is nearer to it than any other `f64`.
+        let middle = 1.0 + 2f64.powi(-11);
+        let text = |end: &str| format!("{middle}{end}");
+        for (end, expected) in [("", 1.0), ("00000000000000001", 1.0 + 2f64.powi(-10)), ("e0", 1.0)] {
+            assert_eq!(parse::<f16>(text(end).as_bytes()).unwrap().to_f64(), expected, "{end}");
+            assert_eq!(parse::<f16>(format!("-{}", text(end)).as_bytes()).unwrap().to_f64(), -expected, "{end}");
+        }
+        // The even one is above this middle, and the number below it.
+        let middle = 1.0 + 3.0 * 2f64.powi(-11);
+        let below = format!("{}e-1", "10.1464843749999999999999999999");
+        assert_eq!((middle, parse::<f16>(below.as_bytes()).unwrap().to_f64()), (1.00146484375, 1.0 + 2f64.powi(-10)));
+        assert_eq!(parse::<bf16>(b"257.00000000000000000001").unwrap().to_f64(), 258.0);
+        assert_eq!(parse::<bf16>(b"257").unwrap().to_f64(), 256.0);
+        assert_eq!(parse::<f16>(b"65520"), Err(Refusal::OutOfRange));
+        assert_eq!(parse::<f16>(b"65519.999999999999999999").unwrap().to_f64(), 65504.0);
+        assert_eq!(parse::<bf16>(b"100000000000000000").unwrap().to_f64(), 99_923_151_044_771_840.0);
+    }
+
+    #[test]
+    fn digits_say_a_number_that_the_type_holds() {
+        for text in ["9007199254740992", "-9007199254740992", "9007199254740994", "10000000000000000000000"] {
+            assert_eq!(parse::<f64>(text.as_bytes()).unwrap().to_string(), text);
+        }
+        // As other programs write 1.2345678901234568e20.
+        assert_eq!(parse::<f64>(b"123456789012345680000"), Ok(1.234_567_890_123_456_8e20));
+        for text in ["9007199254740993", "-9007199254740993", "9223372036854775807", "+99999999999999999"] {
+            assert_eq!(parse::<f64>(text.as_bytes()), Err(Refusal::NotExact), "{text}");
+        }
+        assert_eq!(parse::<f64>(b"9007199254740993.0"), Ok(9_007_199_254_740_992.0));
+        // A text that states its type.
+        let stated = |text: &str, stated, element| parse_stated::<f64>(text.as_bytes(), stated, element);
+        assert_eq!(stated("16777217", ElementType::I64, ElementType::F32), Err(Refusal::NotExact));
+        assert_eq!(stated("16777217", ElementType::I64, ElementType::F64), Ok(16_777_217.0));
+        assert_eq!(stated("0.1", ElementType::F32, ElementType::F64), Ok(f64::from(0.1f32)));
+        assert_eq!(stated("300", ElementType::U8, ElementType::F64), Err(Refusal::OutOfRange));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::number::number;
 use super::{Fault, LARGEST_INDEX, Layout, Values};
 use crate::io::ReadErrorKind;
 use crate::io::value::{Carrier, Refusal, are_whole};
+use spc_compiler::ir::ElementType;
 
 /// Why the line at the cursor is no entry.
 #[cold]
@@ -75,6 +76,10 @@ fn value_message(field: &[u8], reason: Refusal, layout: &Layout) -> String {
     let field = quote(field);
     match reason {
         Refusal::NotANumber => format!("value {field} is not a number: write it as 12, -0.5 or 1e-3"),
+        Refusal::NotExact => {
+            let wider = layout.stated.filter(|&stated| are_whole(stated)).unwrap_or(ElementType::I64);
+            format!("value {field} is a whole number that {} does not hold: read it as {wider}", layout.element)
+        }
         Refusal::OutOfRange => {
             format!("value {field} is beyond the range of {}: read it as a wider element type", layout.element)
         }
@@ -90,6 +95,11 @@ fn value_message(field: &[u8], reason: Refusal, layout: &Layout) -> String {
 /// Text from a file in quotes, printable, and not too long.
 pub(crate) fn quote(field: &[u8]) -> String {
     format!("'{}'", shorten(field))
+}
+
+/// A name from a file, printable, and not too long.
+pub(crate) fn shown(name: &str) -> String {
+    shorten(name.as_bytes())
 }
 
 fn shorten(field: &[u8]) -> String {

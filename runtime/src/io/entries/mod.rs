@@ -18,13 +18,13 @@ mod number;
 
 pub(crate) use blocks::{next_block, parse_blocks};
 pub(crate) use cursor::is_line_end;
-pub(crate) use explain::quote;
+pub(crate) use explain::{quote, shown};
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use self::chunk::Chunk;
 use self::cursor::Cursor;
-use super::value::Carrier;
+use super::value::{self, Carrier};
 use super::{ReadError, ReadErrorKind};
 use crate::progress::{Unit, Work};
 use crate::tensor::{Indices, OutOfMemory, tasks};
@@ -35,6 +35,10 @@ use spc_compiler::ir::ElementType;
 pub(crate) struct Layout {
     /// The element type: no value is none of that type.
     pub(crate) element: ElementType,
+    /// The element type that the text states, where that is another one.
+    pub(crate) stated: Option<ElementType>,
+    /// Whole numbers up to this are read without a look at what is stated.
+    pub(crate) exact: u64,
     /// The largest index of each mode, from 1; as many as a line has indices.
     pub(crate) limits: Vec<u64>,
     /// What to do about an index that is beyond its limit, where the limits are a shape that somebody stated rather than what the
@@ -59,6 +63,19 @@ pub(crate) enum Values {
     Pattern,
     /// The real part and the imaginary part of a number, for complex element types only.
     Complex,
+}
+
+/// How values are read as an element type, of a text that may state another: as [`Layout::stated`] and [`Layout::exact`].
+pub(crate) fn precision(element: ElementType, stated: Option<ElementType>) -> (Option<ElementType>, u64) {
+    let part = |element: ElementType| element.part().unwrap_or(element);
+    match stated.filter(|&stated| part(stated) != part(element)) {
+        Some(stated) if stated.range().0 < 0 => {
+            (Some(stated), value::exact(element).min(stated.range().1.try_into().unwrap_or(u64::MAX)))
+        }
+        Some(stated) => (Some(stated), 0),
+        None if value::are_whole(element) => (None, u64::MAX),
+        None => (None, value::EXACT),
+    }
 }
 
 impl Values {

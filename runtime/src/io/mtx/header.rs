@@ -3,6 +3,7 @@
 use crate::io::entries::{self, quote};
 use crate::io::stated::{At, Stated};
 use crate::io::{ReadError, ReadErrorKind};
+use spc_compiler::ir::ElementType;
 
 /// What begins a comment.
 pub(in crate::io) const COMMENT: u8 = b'%';
@@ -37,6 +38,7 @@ pub(super) enum Storage {
 pub(super) enum Field {
     Real,
     Integer,
+    Unsigned,
     Pattern,
     Complex,
 }
@@ -61,6 +63,15 @@ impl Symmetry {
 }
 
 impl Header {
+    /// The element type of whole numbers.
+    pub(super) fn whole(&self) -> Option<ElementType> {
+        match self.field {
+            Field::Integer => Some(ElementType::I64),
+            Field::Unsigned => Some(ElementType::U64),
+            Field::Real | Field::Pattern | Field::Complex => None,
+        }
+    }
+
     /// What comments state.
     pub(super) fn stated<'text>(&self, text: &'text [u8]) -> Result<Stated<'text>, ReadError> {
         Stated::of(text, self.comments, COMMENT)
@@ -128,7 +139,8 @@ fn banner(line: &[u8]) -> Result<Banner, (ReadErrorKind, String)> {
     };
     let field = match field {
         "real" | "double" => Field::Real,
-        "integer" | "unsigned-integer" => Field::Integer,
+        "integer" => Field::Integer,
+        "unsigned-integer" => Field::Unsigned,
         "pattern" if array => return Err(wrong("an `array` file has values: `pattern` contradicts it".to_owned())),
         "pattern" => Field::Pattern,
         "complex" => Field::Complex,

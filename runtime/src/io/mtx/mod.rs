@@ -29,7 +29,7 @@ pub(super) use self::header::COMMENT;
 use self::header::{Field, Header, Storage, Symmetry};
 use super::contents::{Contents, Filled};
 use super::entries::{self, Entries, Fault, Layout, Values};
-use super::value::{Carrier, Value};
+use super::value::{self, Carrier, Value};
 use super::{ReadError, ReadErrorKind};
 use crate::tensor::{Coordinates, Indices};
 use spc_compiler::ir::ElementType;
@@ -90,7 +90,7 @@ fn layout<T: Carrier>(text: &[u8], element: ElementType, chunk_bytes: usize) -> 
     let header = header::parse(text)?;
     let values = match header.field {
         Field::Real => Values::Real,
-        Field::Integer => Values::Integer,
+        Field::Integer | Field::Unsigned => Values::Integer,
         Field::Pattern => Values::Pattern,
         Field::Complex if T::COMPLEX => Values::Complex,
         Field::Complex => {
@@ -102,10 +102,12 @@ fn layout<T: Carrier>(text: &[u8], element: ElementType, chunk_bytes: usize) -> 
         Storage::Coordinate(_) => header.shape.map(|extent| extent as u64).to_vec(),
         Storage::Array => Vec::new(),
     };
-    Ok((
-        header,
-        Layout { element, limits, larger: Some("state a larger shape"), values, comment: COMMENT, chunk_bytes },
-    ))
+    let said = header.stated(text)?.element.map(|element| element.what);
+    // Whole numbers stay whole ones of their type.
+    let said = said.or_else(|| header.whole().filter(|_| !value::are_whole(element)));
+    let (stated, exact) = entries::precision(element, said);
+    let larger = Some("state a larger shape");
+    Ok((header, Layout { element, stated, exact, limits, larger, values, comment: COMMENT, chunk_bytes }))
 }
 
 /// The element type that a text states, by a comment or by being complex.
@@ -113,6 +115,13 @@ pub(super) fn element(text: &[u8]) -> Result<Option<ElementType>, ReadError> {
     let header = header::parse(text)?;
     let stated = header.stated(text)?.element.map(|element| element.what);
     Ok(stated.or((header.field == Field::Complex).then_some(ElementType::C64)))
+}
+
+/// The element type that holds the values as they are written: of `integer` and of `pattern` too.
+pub(super) fn own_element(text: &[u8]) -> Result<Option<ElementType>, ReadError> {
+    let header = header::parse(text)?;
+    let pattern = (header.field == Field::Pattern).then_some(ElementType::Bool);
+    Ok(element(text)?.or(header.whole()).or(pattern))
 }
 
 /// Whether a text has all elements of the matrix.

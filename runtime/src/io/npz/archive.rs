@@ -7,11 +7,15 @@ use flate2::bufread::DeflateDecoder;
 use rawzip::{CompressionMethod, ZipArchive, ZipArchiveEntryWayfinder, ZipSliceArchive};
 
 use super::corrupt;
-use crate::io::{ReadError, ReadErrorKind};
+use crate::io::entries::shown;
+use crate::io::{ReadError, ReadErrorKind, npy};
 use crate::memory;
 
 /// How a zip file with members begins; one without any has only the second.
 const MAGIC: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
+
+/// The header of an array is within so many bytes.
+const START: u64 = 1 << 16;
 
 /// More members than any archive of arrays has.
 const MOST: usize = 1 << 16;
@@ -54,7 +58,7 @@ impl<'file> Archive<'file> {
             let Some(name) = name.strip_suffix(".npy").map(str::to_owned) else { continue };
             let (compression, length) = (entry.compression_method(), entry.uncompressed_size_hint());
             if members.len() == MOST || members.iter().any(|member: &Member| member.name == name) {
-                return Err(corrupt(format!("the archive has `{name}` twice, or more than {MOST} arrays")));
+                return Err(corrupt(format!("the archive has `{}` twice, or more than {MOST} arrays", shown(&name))));
             }
             members.push(Member { name, compression, length, at: entry.wayfinder() });
         }
@@ -72,10 +76,10 @@ impl<'file> Archive<'file> {
 
     /// The bytes of an array's `.npy` file.
     pub(super) fn member(&self, name: &str) -> Result<Cow<'file, [u8]>, ReadError> {
-        let missing = || corrupt(format!("the archive has no array `{name}`"));
+        let missing = || corrupt(format!("the archive has no array `{}`", shown(name)));
         let member = self.members.iter().find(|member| member.name == name).ok_or_else(missing)?;
         let entry = self.archive.get_entry(member.at).map_err(damaged)?;
-        let in_member = |error: std::io::Error| corrupt(format!("the array `{name}` is damaged ({error})"));
+        let in_member = |error: std::io::Error| corrupt(format!("the array `{}` is damaged ({error})", shown(name)));
         match member.compression {
             CompressionMethod::STORE => {
                 let data = self.stored(member)?;
@@ -87,20 +91,61 @@ impl<'file> Archive<'file> {
                 let data = entry.data();
                 let most = (data.len() as u64).saturating_mul(1032).saturating_add(64);
                 if member.length > most {
-                    return Err(corrupt(format!("the array `{name}` can't have {} bytes", member.length)));
+                    return Err(corrupt(format!("the array `{}` can't have {} bytes", shown(name), member.length)));
                 }
+                self.check_length(member)?;
                 let length = usize::try_from(member.length).unwrap_or(usize::MAX);
                 let mut bytes = memory::try_room(length.saturating_add(1))?;
                 let mut reader = entry.verifying_reader(DeflateDecoder::new(data));
                 (&mut reader).take(member.length.saturating_add(1)).read_to_end(&mut bytes).map_err(in_member)?;
                 if bytes.len() as u64 != member.length {
-                    return Err(corrupt(format!("the array `{name}` has other than {} bytes", member.length)));
+                    return Err(corrupt(format!("the array `{}` has other than {} bytes", shown(name), member.length)));
                 }
                 Ok(Cow::Owned(bytes))
             }
             other => {
-                let message = format!("the array `{name}` is compressed by {other:?}: save it by `numpy.savez`");
+                let message =
+                    format!("the array `{}` is compressed by {other:?}: save it by `numpy.savez`", shown(name));
                 Err(ReadError::new(ReadErrorKind::NotSupported, message))
+            }
+        }
+    }
+
+    /// As many of the first bytes of an array's `.npy` file as say what it is.
+    pub(super) fn start(&self, name: &str) -> Result<Cow<'file, [u8]>, ReadError> {
+        match self.members.iter().find(|member| member.name == name) {
+            Some(member) if member.compression == CompressionMethod::DEFLATE => {
+                self.unpacked_start(member).map(Cow::Owned)
+            }
+            _ => self.member(name),
+        }
+    }
+
+    /// The first bytes of a member that is compressed.
+    fn unpacked_start(&self, member: &Member) -> Result<Vec<u8>, ReadError> {
+        let entry = self.archive.get_entry(member.at).map_err(damaged)?;
+        let mut start = Vec::new();
+        let read = DeflateDecoder::new(entry.data()).take(START).read_to_end(&mut start);
+        read.map_err(|error| corrupt(format!("the array `{}` is damaged ({error})", shown(&member.name))))?;
+        Ok(start)
+    }
+
+    /// Refuses a member of another length than its header says, before it is unpacked.
+    fn check_length(&self, member: &Member) -> Result<(), ReadError> {
+        if member.length <= START {
+            return Ok(());
+        }
+        let start = self.unpacked_start(member)?;
+        npy::element_of(&start).map_err(|error| {
+            ReadError::new(error.kind(), format!("the array `{}`: {}", shown(&member.name), error.message()))
+        })?;
+        match npy::total(&start) {
+            Some(total) if total as u64 == member.length => Ok(()),
+            _ => {
+                let (name, length) = (shown(&member.name), member.length);
+                Err(corrupt(format!(
+                    "the array `{name}` has {length} bytes, which is not what its header says: get the file again"
+                )))
             }
         }
     }
@@ -112,6 +157,6 @@ impl<'file> Archive<'file> {
         let file: &'file [u8] = self.archive.get_ref();
         let range = usize::try_from(begin).ok().zip(usize::try_from(end).ok());
         let data = range.and_then(|(begin, end)| file.get(begin..end));
-        data.ok_or_else(|| corrupt(format!("the array `{}` is cut short", member.name)))
+        data.ok_or_else(|| corrupt(format!("the array `{}` is cut short", shown(&member.name))))
     }
 }

@@ -6,6 +6,7 @@ use spc_compiler::ir::ElementType;
 use super::archive::Archive;
 use super::{Sparse, corrupt};
 use crate::io::contents::{Contents, Filled};
+use crate::io::entries::shown;
 use crate::io::npy::{self, Raw};
 use crate::io::value::Carrier;
 use crate::io::{ReadError, ReadErrorKind};
@@ -27,8 +28,8 @@ pub(in crate::io) fn description(file: &[u8], array: Option<&str>) -> Result<Des
         Chosen::Sparse(_) => ("data", true),
         Chosen::Array(name) => (name, false),
     };
-    let element = npy::element_of(&archive.member(name)?).map_err(|error| in_array(name, error))?;
-    let shape = |name: &str| npy::shape_of(&archive.member(name).ok()?).ok();
+    let element = npy::element_of(&archive.start(name)?).map_err(|error| in_array(name, error))?;
+    let shape = |name: &str| npy::shape_of(&archive.start(name).ok()?).ok();
     // Of a sparse one the extents are an array.
     let order = match is_sparse {
         true => shape("shape").and_then(|shape| shape.first().copied()),
@@ -68,7 +69,8 @@ pub(in crate::io) fn parse<T: Carrier>(
                 Sparse::Coo => parts.coordinates(&archive)?,
                 Sparse::Dia => parts.diagonals(&archive)?,
             };
-            Ok(Contents::Entries(Filled { entries, fill: None }))
+            let fill = fill_value::<T>(&archive, element)?;
+            Ok(Contents::Entries(Filled { entries, fill }))
         }
     }
 }
@@ -81,24 +83,35 @@ enum Chosen<'a> {
 
 fn chosen<'a>(archive: &'a Archive<'_>, array: Option<&str>) -> Result<Chosen<'a>, ReadError> {
     let refuse = |message: String| Err(ReadError::new(ReadErrorKind::NotSupported, message));
-    let list = || archive.names().collect::<Vec<_>>().join(", ");
+    let list = || archive.names().map(shown).collect::<Vec<_>>().join(", ");
     if let Some(array) = array {
         if let Some(name) = archive.names().find(|name| *name == array) {
             return Ok(Chosen::Array(name));
         }
         return refuse(match suggest::similar(array, archive.names()) {
-            Some(similar) => format!("the archive has no array `{array}`: did you mean `{similar}`?"),
-            None => format!("the archive has no array `{array}`: its arrays are {}", list()),
+            Some(similar) => {
+                format!("the archive has no array `{}`: did you mean `{}`?", shown(array), shown(similar))
+            }
+            None => format!("the archive has no array `{}`: its arrays are {}", shown(array), list()),
         });
     }
-    if archive.has("format") && archive.has("shape") && archive.has("data") {
-        return format(archive).map(Chosen::Sparse);
+    if archive.has("shape") && archive.has("data") {
+        if archive.has("format") {
+            return format(archive).map(Chosen::Sparse);
+        }
+        // As PyData's `sparse` writes them.
+        if archive.has("coords") {
+            return Ok(Chosen::Sparse(Sparse::Coo));
+        }
+        if archive.has("compressed_axes") {
+            return gcxs(archive).map(Chosen::Sparse);
+        }
     }
     let mut names = archive.names();
     match (names.next(), names.next()) {
         (Some(name), None) => Ok(Chosen::Array(name)),
         (Some(name), Some(_)) => {
-            refuse(format!("the archive has several arrays, {}: `FILE.npz:{name}` names one of them", list()))
+            refuse(format!("the archive has several arrays, {}: `FILE.npz:{}` names one of them", list(), shown(name)))
         }
         (None, _) => refuse("the archive has no array".to_owned()),
     }
@@ -115,13 +128,41 @@ fn format(archive: &Archive<'_>) -> Result<Sparse, ReadError> {
     let name = name.trim_end_matches('\0');
     Sparse::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
         let known = Sparse::ALL.map(Sparse::name).join(", ");
-        let message = format!("a sparse tensor in format `{name}` is not supported: save it as one of {known}");
+        let message =
+            format!("a sparse tensor in format `{}` is not supported: save it as one of {known}", shown(name));
         ReadError::new(ReadErrorKind::NotSupported, message)
     })
 }
 
+/// What stands for entries that are missing, as PyData's `sparse` writes it.
+fn fill_value<T: Carrier>(archive: &Archive<'_>, element: ElementType) -> Result<Option<T>, ReadError> {
+    const NAME: &str = "fill_value";
+    if !archive.has(NAME) {
+        return Ok(None);
+    }
+    let (_, fill) = npy::values::<T>(&archive.member(NAME)?, element).map_err(|error| in_array(NAME, error))?;
+    match fill[..] {
+        [fill] => Ok(Some(fill)),
+        _ => Err(corrupt(format!("the array `{NAME}` has {} numbers, and should have one", fill.len()))),
+    }
+}
+
+/// PyData's `GCXS` of a matrix is `csr` or `csc`.
+fn gcxs(archive: &Archive<'_>) -> Result<Sparse, ReadError> {
+    let (order, axes) = (positions(archive, "shape")?.len(), positions(archive, "compressed_axes")?);
+    match (order, &axes[..]) {
+        (2, [0]) => Ok(Sparse::Csr),
+        (2, [1]) => Ok(Sparse::Csc),
+        _ => {
+            let message =
+                format!("`GCXS` of {order} modes with compressed axes {axes:?} is not supported: save it as `COO`");
+            Err(ReadError::new(ReadErrorKind::NotSupported, message))
+        }
+    }
+}
+
 fn in_array(name: &str, error: ReadError) -> ReadError {
-    ReadError::new(error.kind(), format!("the array `{name}`: {}", error.message()))
+    ReadError::new(error.kind(), format!("the array `{}`: {}", shown(name), error.message()))
 }
 
 /// The whole numbers of an array, row by row, and its shape.

@@ -2,10 +2,12 @@
 
 use spc_compiler::format::Format;
 
+use super::write::archive;
 use super::{parse, write_entries, write_tensor};
-use crate::io::ReadErrorKind;
 use crate::io::write::Listed;
-use crate::tensor::{AnyTensor, Coordinates, Duplicates, ElementType, Indices, pack};
+use crate::io::{Contents, Filled, ReadErrorKind};
+use crate::tensor::{AnyTensor, Coordinates, Dense, Duplicates, ElementType, Indices, Tensor, pack};
+use std::io::Write;
 
 fn entries() -> Coordinates<f64> {
     Coordinates {
@@ -66,4 +68,56 @@ fn fill_values_and_scalars_that_scipy_has_not_are_refused() {
             .starts_with("a scalar is no sparse")
     );
     assert_eq!(parse::<f64>(b"PK", ElementType::F64, None).unwrap_err().kind(), ReadErrorKind::Header);
+}
+
+/// What PyData's `sparse.save_npz` writes: no format, and a fill value.
+#[test]
+fn archives_of_pydata_have_fill_values() {
+    let numbers =
+        |values: &[i64]| Tensor::<i64, Dense<1>>::from_vec([values.len()], values.to_vec()).unwrap().into_any();
+    let reals = |values: &[f64]| Tensor::<f64, Dense<1>>::from_vec([values.len()], values.to_vec()).unwrap().into_any();
+    let read = |arrays: &[(&str, AnyTensor)]| {
+        let arrays: Vec<(String, &AnyTensor)> =
+            arrays.iter().map(|(name, array)| ((*name).to_owned(), array)).collect();
+        let mut out = Vec::new();
+        super::write_arrays(&mut out, &arrays).unwrap();
+        parse::<f64>(&out, ElementType::F64, None)
+    };
+    let data = || ("data", reals(&[2.0, 3.0]));
+    let matrix = |axis: i64| {
+        read(&[
+            data(),
+            ("indices", numbers(&[1, 0])),
+            ("indptr", numbers(&[0, 1, 2])),
+            ("compressed_axes", numbers(&[axis])),
+            ("shape", numbers(&[2, 2])),
+            ("fill_value", reals(&[7.0])),
+        ])
+    };
+    for (axis, columns) in [(0, [1, 0]), (1, [0, 1])] {
+        let Contents::Entries(Filled { entries, fill }) = matrix(axis).unwrap() else { panic!("no entries") };
+        assert_eq!((fill, entries.values, entries.indices[1].at(0)), (Some(7.0), vec![2.0, 3.0], columns[0]));
+    }
+    let error = read(&[data(), ("compressed_axes", numbers(&[0, 1])), ("shape", numbers(&[2, 2, 2]))]).unwrap_err();
+    assert_has(error.message(), "`GCXS` of 3 modes");
+    let error =
+        read(&[data(), ("coords", numbers(&[0])), ("shape", numbers(&[2])), ("fill_value", reals(&[1.0, 2.0]))]);
+    assert!(error.is_err());
+}
+
+fn assert_has(text: &str, part: &str) {
+    assert!(text.contains(part), "{text}");
+}
+
+/// A small archive does not fill the memory.
+#[test]
+fn lengths_are_compared_before_arrays_are_unpacked() {
+    let mut npy = Vec::new();
+    crate::io::npy::write_header(&mut npy, ElementType::F64, &[10]).unwrap();
+    npy.resize(npy.len() + (1 << 20), 0);
+    let mut out = Vec::new();
+    archive(&mut out, |members| members.add("A\u{1b}]0;x", &mut |out| out.write_all(&npy))).unwrap();
+    let error = parse::<f64>(&out, ElementType::F64, None).unwrap_err();
+    assert_has(error.message(), r"the array `A\u{1b}]0;x` has");
+    assert_has(error.message(), "which is not what its header says");
 }

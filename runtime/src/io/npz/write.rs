@@ -127,9 +127,9 @@ fn write_sparse(out: &mut dyn Write, entries: &Listed<'_>, format: Sparse) -> io
 }
 
 /// An archive that is being written.
-struct Members<'out>(ZipArchiveWriter<&'out mut dyn Write>);
+pub(super) struct Members<'out>(ZipArchiveWriter<&'out mut dyn Write>);
 
-fn archive(out: &mut dyn Write, write: impl FnOnce(&mut Members<'_>) -> io::Result<()>) -> io::Result<()> {
+pub(super) fn archive(out: &mut dyn Write, write: impl FnOnce(&mut Members<'_>) -> io::Result<()>) -> io::Result<()> {
     let mut members = Members(ZipArchiveWriter::new(out));
     write(&mut members)?;
     members.0.finish().map_err(failed)?;
@@ -137,7 +137,11 @@ fn archive(out: &mut dyn Write, write: impl FnOnce(&mut Members<'_>) -> io::Resu
 }
 
 impl Members<'_> {
-    fn add(&mut self, name: &str, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    pub(super) fn add(
+        &mut self,
+        name: &str,
+        write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<()> {
         let path = format!("{name}.npy");
         let file = self.0.new_file(&path).compression_method(CompressionMethod::DEFLATE);
         let (mut entry, config) = file.start().map_err(failed)?;

@@ -41,6 +41,12 @@ impl<'a> Listed<'a> {
     pub(super) fn element(&self) -> ElementType {
         self.values.element()
     }
+
+    /// Whether each entry is `true`, and what has none is `false`: indices alone say that.
+    fn is_pattern(&self) -> bool {
+        let are_true = || (0..self.values.count()).all(|place| !self.values.is_absent(place));
+        self.element() == ElementType::Bool && self.fill.is_none_or(|fill| fill.is_absent(0)) && are_true()
+    }
 }
 
 /// Writes `.tns` text: the shape if it is stated, the element type if it is not `f64`, and a line for each entry, sorted by index,
@@ -64,7 +70,8 @@ pub fn write_tns<T: Value>(out: &mut dyn Write, entries: &Coordinates<T>) -> io:
     write_text(FileType::Tns, out, &Listed::of(entries, None))
 }
 
-/// Writes `.mtx` text, `coordinate`, `general`, and `real`, `integer` or `complex` as the element type is. A vector becomes a matrix
+/// Writes `.mtx` text, `coordinate`, `general`, and `real`, `integer` or `complex` as the element type is, or `pattern` where all
+/// entries are `true`. A vector becomes a matrix
 /// of one column, a scalar one of one element, and a comment says so.
 ///
 /// # Errors
@@ -82,7 +89,14 @@ pub(super) fn write_text(file_type: FileType, out: &mut dyn Write, entries: &Lis
     write_head(
         file_type,
         out,
-        &About { shape, shape_is_stated, element: values.element(), count: values.count(), fill },
+        &About {
+            shape,
+            shape_is_stated,
+            element: values.element(),
+            count: values.count(),
+            fill,
+            is_pattern: entries.is_pattern(),
+        },
     )?;
     write_entries(file_type, out, entries)
 }
@@ -95,6 +109,8 @@ pub(super) struct About<'a> {
     /// How many entries follow.
     pub(super) count: usize,
     pub(super) fill: Option<&'a dyn Numbers>,
+    /// Whether no values follow the indices, in a kind of file that has such.
+    pub(super) is_pattern: bool,
 }
 
 /// Writes what comes before the entries of a text.
@@ -122,6 +138,7 @@ fn mtx_head(out: &mut dyn Write, about: &About<'_>) -> io::Result<()> {
         return Err(invalid(message));
     }
     let field = match (are_whole(about.element), about.element.is_complex()) {
+        (true, _) if about.is_pattern => "pattern",
         (true, _) => "integer",
         (false, true) => "complex",
         (false, false) => "real",
@@ -136,12 +153,13 @@ fn write_entries(file_type: FileType, out: &mut dyn Write, entries: &Listed<'_>)
     let order = sorted::order(entries.shape, entries.indices, entries.values.count()).map_err(short)?;
     let entry = |line| order.as_ref().map_or(line, |order| order[line]);
     let index = |line: usize, mode: usize| entries.indices[mode].at(entry(line));
-    write_lines(file_type, out, entries.shape.len(), entries.values, &entry, &index)
+    let has_values = file_type != FileType::Mtx || !entries.is_pattern();
+    write_lines((file_type, has_values), out, entries.shape.len(), entries.values, &entry, &index)
 }
 
-/// Writes a line for each of some values: the index in each of so many modes, and the value at a place.
+/// Writes a line for each of some values: the index in each of so many modes, and the value at a place if values are written.
 fn write_lines(
-    file_type: FileType,
+    (file_type, has_values): (FileType, bool),
     out: &mut dyn Write,
     order: usize,
     values: &dyn Numbers,
@@ -156,7 +174,11 @@ fn write_lines(
             text.push(b' ');
         }
         text.extend_from_slice(missing);
-        values.print(place(line), text);
+        if has_values {
+            values.print(place(line), text);
+        } else {
+            text.pop();
+        }
         text.push(b'\n');
     })
 }

@@ -48,7 +48,7 @@ impl Pieces<'_> {
         if file_type == FileType::Npy {
             return npy::write_header(out, element, shape);
         }
-        let mut about = About { shape, shape_is_stated: true, element, count, fill: None };
+        let mut about = About { shape, shape_is_stated: true, element, count, fill: None, is_pattern: false };
         let Some(fill) = fill else { return write_head(file_type, out, &about) };
         with_element!(element, |T| {
             let fill = vec![T::from_literal(fill).unwrap_or(T::ZERO)];
@@ -72,7 +72,7 @@ impl Pieces<'_> {
             Piece::Elements(from, _) => {
                 let strides: Vec<usize> = (0..shape.len()).map(|mode| shape[mode + 1..].iter().product()).collect();
                 let index = |line: usize, mode: usize| ((from + line) / strides[mode] % shape[mode]) as u64;
-                write_lines(file_type, out, shape.len(), values, &|line| line, &index)
+                write_lines((file_type, true), out, shape.len(), values, &|line| line, &index)
             }
             Piece::Entries(indices, _) => {
                 write_entries(file_type, out, &Listed { shape, shape_is_stated: true, indices, values, fill: None })
