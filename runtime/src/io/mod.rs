@@ -81,7 +81,8 @@ pub struct ReadOptions {
     pub file_type: Option<FileType>,
 }
 
-/// Reads a tensor from a file of any kind: of the element type that the file states, `f64` where it states none.
+/// Reads a tensor from a file of any kind: of the element type that the file states, `f64` where it states none. An `integer` matrix in
+/// `.mtx` with a number that `f64` does not hold is read as `i64`.
 ///
 /// A `.spct` file has its format, and a `.npy` file or an `array` in `.mtx` is dense. Entries are summed where they have one index,
 /// and stored by compressed rows in a matrix, else as a tree (`csf`); [`AnyTensor::convert`] stores them in another way. Where a file
@@ -121,8 +122,15 @@ pub(crate) fn read_expecting(path: &Path, shape: Option<&[usize]>) -> Result<Any
         }
     }
     let file = TensorFile::begin(path, &ReadOptions::default())?;
-    let element = file.element()?.unwrap_or(ElementType::F64);
-    with_element!(element, |T| tensor::<T>(&file, shape)).map_err(|error| error.in_file(path))
+    let stated = file.element()?;
+    let read = |element| with_element!(element, |T| tensor::<T>(&file, shape)).map_err(|error| error.in_file(path));
+    match (read(stated.unwrap_or(ElementType::F64)), file.own_element()?) {
+        // Whole numbers that `f64` does not hold.
+        (Err(error), Some(own)) if stated.is_none() && error.kind() == ReadErrorKind::Value => {
+            read(own).map_err(|_| error)
+        }
+        (read, _) => read,
+    }
 }
 
 /// Reads the entries of a tensor file as elements of type `T`, in the order in which they stand there.

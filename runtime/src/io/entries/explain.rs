@@ -98,6 +98,7 @@ pub(crate) fn quote(field: &[u8]) -> String {
 }
 
 /// A name from a file, printable, and not too long.
+#[cfg(feature = "npz")]
 pub(crate) fn shown(name: &str) -> String {
     shorten(name.as_bytes())
 }

@@ -18,7 +18,9 @@ mod number;
 
 pub(crate) use blocks::{next_block, parse_blocks};
 pub(crate) use cursor::is_line_end;
-pub(crate) use explain::{quote, shown};
+pub(crate) use explain::quote;
+#[cfg(feature = "npz")]
+pub(crate) use explain::shown;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
