@@ -68,6 +68,7 @@ fn results_are_as_sparse_as_their_expressions() {
     assert_eq!(of("C(i, j) = A(i, j) * x(i) * y(j)", &[("A", "dcsr")]), format("[compressed, compressed]"));
     assert_eq!(of("B(j, i) = A(i, j)", &[("A", "csr")]).map(|format| format.contains("compressed")), Some(true));
     assert_eq!(of("y(i) = A(i, j) * x(j)", &[("A", "csr")]), None);
+    assert_eq!(of("Y(i, r) = X(i, j, k) * B(j, r) * C(k, r)", &[("X", "csf")]), None);
     assert_eq!(of("B(i, j) = A(i, j) + 1", &[("A", "csr")]), None);
     assert_eq!(of("B(i, j) = A(i, j) + x(j)", &[("A", "csr")]), None);
     assert_eq!(of("B(i, j) = exp(A(i, j))", &[("A", "csr")]), None);

@@ -91,8 +91,9 @@ pub(in crate::notation) fn format(
     Format::permuted(&modes, &levels)
 }
 
-/// The format that stores no more of a result than the entries that its statement makes: as that of a temporary. None where a dense
-/// one does not store more, and where several statements make the result.
+/// The format that stores no more of a result than the entries that its statement makes: as that of a temporary. None where all of a
+/// row is stored if anything of it is, as in a product with a dense matrix: a dense result stores little more. None where several statements
+/// make the result.
 pub fn sparsest(kernel: &Kernel, result: &Tensor) -> Option<Format> {
     let makes = |statement: &&Assignment| kernel.tensors[statement.target.tensor.0].name == result.name;
     let mut statements = kernel.statements.iter().filter(makes);
@@ -101,7 +102,8 @@ pub fn sparsest(kernel: &Kernel, result: &Tensor) -> Option<Format> {
     if statement.target.indices.iter().any(is_computed) {
         return None;
     }
-    Some(format(statement, &kernel.tensors)).filter(|format| !format.is_dense())
+    let is_sparse = |format: &Format| format.levels.last().is_some_and(|last| !last.format.kind.is_dense());
+    Some(format(statement, &kernel.tensors)).filter(is_sparse)
 }
 
 /// A sparse operand as it is accessed.
