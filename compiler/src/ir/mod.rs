@@ -550,7 +550,7 @@ pub enum Statement {
         mutable: bool,
     },
     /// Gives the numbers in interleaved codes a name for the rest of the block: an array of as many, whose `n`-th element is
-    /// `gather(codes[n], mask)`. All of them must be below a bound, which is found here for all together.
+    /// `gather(codes[n], mask)`. All of them must be below a bound: an engine checks each here, or where it is read.
     Numbers {
         /// The name; an index array declared with role `Local`.
         array: ArrayId,

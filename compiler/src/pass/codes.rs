@@ -1,4 +1,4 @@
-//! Rows at the numbers of interleaved codes are found to be there for eight codes at a time.
+//! Loops over interleaved codes take eight codes at a time.
 //!
 //! ```text
 //! for p in 0..n
@@ -15,9 +15,8 @@
 //! for p in eights * 8..n: as above
 //! ```
 //!
-//! Each row is there if that of the largest number is. For codes a bound of all numbers costs little: they are sorted, so most bits
-//! of neighbours are alike, and a number of all bits that any of them has is not much larger than theirs. What is left for an entry
-//! is to fetch and to compute, and the processor has more entries in flight.
+//! One comparison says whether a number is below the bound, and none is left for its row: the compiler knows that it is there. The inner
+//! loop is unrolled, so the processor has more entries in flight.
 
 use super::replacing;
 use crate::format::IndexWidth;
@@ -66,8 +65,8 @@ pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
         below.for_each(&mut |expr| expr.for_each_array(&mut |array| tables.extend(name(array))));
         if let (Some(codes), Some(table)) = (name(*codes), tables.first()) {
             found.push(Decision {
-                what: format!("rows of {table} are found to be there for {TOGETHER} entries of {codes} at a time"),
-                why: "a bound of all numbers in neighbouring codes costs less than to compare each".to_owned(),
+                what: format!("{TOGETHER} entries of {codes} are taken at a time, each with its row of {table}"),
+                why: "the loop is unrolled, and one comparison checks a number and its row".to_owned(),
             });
         }
     };

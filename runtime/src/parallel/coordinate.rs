@@ -16,8 +16,8 @@ pub trait Coordinate: Copy + sealed::Sealed {
     /// Whether it is no coordinate, where rows are filled up.
     fn is_filling(self) -> bool;
 
-    /// The largest of some; of none, 0.
-    fn largest(of: &[Self]) -> Self;
+    /// As a number of 32 bits, the largest of those where it has more.
+    fn narrow(self) -> u32;
 
     /// The same, if they have four bytes.
     #[inline(always)]
@@ -44,8 +44,9 @@ macro_rules! coordinates {
             }
 
             #[inline(always)]
-            fn largest(of: &[Self]) -> Self {
-                of.iter().fold(0, |largest, coordinate| largest.max(*coordinate))
+            #[allow(irrefutable_let_patterns)]
+            fn narrow(self) -> u32 {
+                if let Ok(narrow) = u32::try_from(self) { narrow } else { u32::MAX }
             }
 
             $(#[inline(always)]

@@ -898,8 +898,102 @@ fn no_number_is_beyond_the_bound() {
     // All bits of these together are 7, but none of the numbers is.
     let bits = Bits::at(0b111);
     assert_eq!(bits.numbers(&[1_u32, 2, 4], 5).at(2), 4);
-    for below in [0, 1, 4] {
-        assert!(std::panic::catch_unwind(|| bits.numbers(&[1_u32, 2, 4], below).at(0)).is_err());
+    for (below, place) in [(0, 0), (1, 0), (2, 1), (4, 2)] {
+        assert!(std::panic::catch_unwind(|| bits.numbers(&[1_u32, 2, 4], below).at(place)).is_err());
+    }
+}
+
+/// Memory that another process or thread writes to while a kernel reads it. Results may be wrong, and a check may fail; but what has been
+/// checked is what is used, so that nothing beyond an array is reached.
+#[cfg(not(miri))]
+mod memory_that_changes {
+    use super::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+    const ENTRIES: usize = 2048;
+
+    /// How many elements are gathered from.
+    const LENGTH: usize = 100;
+
+    /// Calls `body` many times with numbers which a thread makes others and puts right meanwhile.
+    fn while_changed(numbers: &[u32], other: u32, body: &dyn Fn(&[u32])) {
+        let shared: Vec<AtomicU32> = numbers.iter().map(|&number| AtomicU32::new(number)).collect();
+        let is_done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_done.load(Ordering::Relaxed) {
+                    for (shared, numbers) in shared.chunks(16).zip(numbers.chunks(16)) {
+                        shared.iter().for_each(|shared| shared.store(other, Ordering::Relaxed));
+                        shared
+                            .iter()
+                            .zip(numbers)
+                            .for_each(|(shared, &number)| shared.store(number, Ordering::Relaxed));
+                    }
+                }
+            });
+            // SAFETY: an atomic number lies in memory as the number does. That it is not read as one is what is tested.
+            let numbers = unsafe { std::slice::from_raw_parts(shared.as_ptr().cast(), shared.len()) };
+            for _ in 0..200 {
+                _ = catch_unwind(AssertUnwindSafe(|| body(numbers)));
+            }
+            is_done.store(true, Ordering::Relaxed);
+        });
+    }
+
+    fn coordinates() -> Vec<u32> {
+        (0..ENTRIES).map(|entry| (entry * 7 % LENGTH) as u32).collect()
+    }
+
+    /// Runs of eight.
+    fn positions() -> Vec<u32> {
+        (0..=ENTRIES / 8).map(|run| 8 * run as u32).collect()
+    }
+
+    fn are_sums_of<T: Stored>(element: T, other: u32) {
+        let (run_of, of) = (vec![element; ENTRIES], vec![element; LENGTH]);
+        let positions = positions();
+        while_changed(&coordinates(), other, &|coordinates| {
+            let mut sums = vec![T::Number::default(); positions.len() - 1];
+            let products = || run(&run_of).times(at(&of, coordinates));
+            products().sums_between(&positions, &mut sums);
+            products().reduce_between(Maximum, &positions, &mut sums);
+            std::hint::black_box((products().sum(), at_some(&of, coordinates).sum(), &sums));
+        });
+    }
+
+    #[test]
+    fn has_coordinates() {
+        for other in [i32::MAX as u32, u32::MAX] {
+            are_sums_of(1.0_f64, other);
+            are_sums_of(1.0_f32, other);
+            are_sums_of(1_u8, other);
+            are_sums_of(1_i16, other);
+            are_sums_of(1_u64, other);
+            are_sums_of(f16::from(1.0), other);
+        }
+    }
+
+    #[test]
+    fn has_positions() {
+        let (values, coordinates) = (vec![1.0; ENTRIES], coordinates());
+        let of = vec![1.0; LENGTH];
+        while_changed(&positions(), i32::MAX as u32, &|positions| {
+            let mut sums = vec![0.0; positions.len() - 1];
+            run(&values).times(at(&of, &coordinates)).sums_between(positions, &mut sums);
+            std::hint::black_box(&sums);
+        });
+    }
+
+    #[test]
+    fn has_codes() {
+        let bits = Bits::at(0xffff_ffff);
+        while_changed(&coordinates(), i32::MAX as u32, &|codes| {
+            for eight in codes.as_chunks::<8>().0 {
+                let numbers = bits.numbers(eight, LENGTH);
+                assert!((0..8).all(|place| std::hint::black_box(numbers.at(place)) < LENGTH));
+            }
+        });
     }
 }
 

@@ -103,7 +103,7 @@ pub fn sparsest(kernel: &Kernel, result: &Tensor) -> Option<Format> {
         return None;
     }
     let is_sparse = |format: &Format| format.levels.last().is_some_and(|last| !last.format.kind.is_dense());
-    Some(format(statement, &kernel.tensors)).filter(is_sparse)
+    Some(format(statement, &kernel.tensors, &kernel.variables, false)).filter(is_sparse)
 }
 
 /// A sparse operand as it is accessed.

@@ -12,7 +12,7 @@ use super::each::each;
 use super::half::{bf16, f16};
 use super::loads;
 use super::wide::{
-    Arithmetic, EightLanes, GATHERED, Lanes, Lasting, Wide, fetch, gather_halves, lanes_of_length, load_halves,
+    Arithmetic, EightLanes, GATHERED, Lanes, Lasting, Places, Wide, fetch, gather_halves, lanes_of_length, load_halves,
 };
 use std::marker::PhantomData;
 
@@ -24,19 +24,19 @@ pub trait StoredInLanes<N: Number>: Copy {
     /// What an array has at coordinates, at most as many; zero in the other lanes, and where a coordinate fills up, if some may.
     fn gather<L: Lanes<Number = N>, C: Coordinate>(of: &[Self], coordinates: &[C], is_filled: bool) -> L;
 
-    /// Whether it is known to be worth it, and true, that coordinates lie within an array; at most as many as there are lanes.
+    /// Reads coordinates, at most as many as there are lanes; whether it is known to be worth it, and all lie within the array.
     #[inline(always)]
-    fn are_within<L: Lanes<Number = N>, C: Coordinate>(_: &[Self], _: &[C]) -> bool {
+    fn read_within<L: Lanes<Number = N>, C: Coordinate>(_: &[Self], _: &[C], _: &mut [u32]) -> bool {
         false
     }
 
-    /// What an array has at coordinates, as many as there are lanes.
+    /// What an array has at places that were read, as many as there are lanes.
     ///
     /// # Safety
     /// All lie within the array.
     #[inline(always)]
-    unsafe fn gather_within<L: Lanes<Number = N>, C: Coordinate>(of: &[Self], coordinates: &[C]) -> L {
-        Self::gather(of, coordinates, false)
+    unsafe fn load_within<L: Lanes<Number = N>>(of: &[Self], places: &[u32]) -> L {
+        Self::gather(of, places, false)
     }
 }
 
@@ -52,14 +52,14 @@ impl<T: Number> StoredInLanes<T> for T {
     }
 
     #[inline(always)]
-    fn are_within<L: Lanes<Number = T>, C: Coordinate>(of: &[T], coordinates: &[C]) -> bool {
-        L::are_within(of, coordinates)
+    fn read_within<L: Lanes<Number = T>, C: Coordinate>(of: &[T], coordinates: &[C], places: &mut [u32]) -> bool {
+        L::read_within(of, coordinates, places)
     }
 
     #[inline(always)]
-    unsafe fn gather_within<L: Lanes<Number = T>, C: Coordinate>(of: &[T], coordinates: &[C]) -> L {
-        // SAFETY: as the caller has it.
-        unsafe { L::gather_within(of, coordinates) }
+    unsafe fn load_within<L: Lanes<Number = T>>(of: &[T], places: &[u32]) -> L {
+        // SAFETY: the caller vouches for all places.
+        unsafe { L::load_within(of, places) }
     }
 }
 
@@ -89,19 +89,34 @@ pub trait TermInLanes<N: Number>: Copy {
     /// All of them, at most as many as there are lanes.
     fn lanes<L: Lanes<Number = N>>(self) -> L;
 
-    /// The same terms, once it is known of all coordinates that they lie within their arrays.
-    type Within: Term<Number = N>;
+    /// Room for the coordinates of so many terms.
+    type Room<const COUNT: usize>;
+
+    /// It.
+    fn room<const COUNT: usize>() -> Self::Room<COUNT>;
+
+    /// The same terms with coordinates that have been read and lie within their arrays.
+    type Within<'r>: Term<Number = N>
+    where
+        Self: 'r;
 
     /// They, unless a coordinate does not; at most as many as there are lanes.
-    fn within<L: Lanes<Number = N>>(self) -> Option<Self::Within>;
+    fn within<'r, L: Lanes<Number = N>, const COUNT: usize>(
+        self,
+        room: &'r mut Self::Room<COUNT>,
+    ) -> Option<Self::Within<'r>>
+    where
+        Self: 'r;
 
-    /// The same terms, unless a coordinate does not lie within its array, or there are other reasons to look at each; however many.
-    fn all_within(self) -> Option<Self::Within>;
+    /// They, unless a coordinate does not, or there are other reasons to look at each; as many as there is room for.
+    fn all_within<'r, const COUNT: usize>(self, room: &'r mut Self::Room<COUNT>) -> Option<Self::Within<'r>>
+    where
+        Self: 'r;
 
     /// The one at a place.
     ///
     /// # Safety
-    /// There is such a place, and all coordinates are known to lie within their arrays.
+    /// There is such a place.
     #[inline(always)]
     unsafe fn get_within(self, place: usize) -> N
     where
@@ -162,9 +177,12 @@ pub trait TermInLanes<N: Number>: Copy {
     }
 }
 
-/// What [`at`] gives, of coordinates that are known to lie within the array.
+/// What [`at`] gives, of coordinates that have been read and lie within the array.
 #[derive(Debug, Clone, Copy)]
-pub struct Within<'a, T, C>(At<'a, T, C>);
+pub struct Within<'a, T> {
+    of: &'a [T],
+    places: &'a [u32],
+}
 
 /// In vectors, the last of them under a mask.
 #[inline(always)]
@@ -183,6 +201,9 @@ pub(crate) fn reduce<C: Monoid, F: Term>(term: F) -> F::Number {
     }
 }
 
+/// How many lanes the widest registers have.
+const WIDEST: usize = 16;
+
 /// In vectors of few lanes, and one by one what is left.
 #[inline(always)]
 fn reduce_loaded<C: Monoid, F: Term>(term: F) -> F::Number {
@@ -198,8 +219,9 @@ fn reduce_loaded<C: Monoid, F: Term>(term: F) -> F::Number {
     let mut place = lanes;
     // One comparison for all coordinates of a wide register.
     let wide = <F::Number as Wide>::Row::COUNT;
+    let mut room = F::room::<WIDEST>();
     while place + wide <= length {
-        let Some(block) = term.part(place, wide).within::<<F::Number as Wide>::Row>() else { break };
+        let Some(block) = term.part(place, wide).within::<<F::Number as Wide>::Row, WIDEST>(&mut room) else { break };
         for first in (0..wide).step_by(lanes) {
             totals = block.part(first, lanes).combine_lanes::<C, _>(totals);
         }
@@ -390,23 +412,47 @@ fn reduce_one_by_one<C: Monoid, F: Term>(term: F) -> F::Number {
     total
 }
 
+/// Terms without coordinates, or with such as have been read.
+macro_rules! itself {
+    ($number:ty) => {
+        itself!($number, Some);
+    };
+    ($number:ty, $all:expr) => {
+        type Room<const COUNT: usize> = ();
+
+        #[inline(always)]
+        fn room<const COUNT: usize>() {}
+
+        type Within<'r>
+            = Self
+        where
+            Self: 'r;
+
+        #[inline(always)]
+        fn within<'r, L: Lanes<Number = $number>, const COUNT: usize>(self, _: &'r mut ()) -> Option<Self>
+        where
+            Self: 'r,
+        {
+            Some(self)
+        }
+
+        #[inline(always)]
+        fn all_within<'r, const COUNT: usize>(self, _: &'r mut ()) -> Option<Self>
+        where
+            Self: 'r,
+        {
+            $all(self)
+        }
+    };
+}
+
 impl<T: Stored> TermInLanes<T::Number> for Run<'_, T> {
     #[inline(always)]
     fn fetch(self, place: usize) {
         fetch(self.0, place);
     }
 
-    type Within = Self;
-
-    #[inline(always)]
-    fn within<L: Lanes<Number = T::Number>>(self) -> Option<Self> {
-        Some(self)
-    }
-
-    #[inline(always)]
-    fn all_within(self) -> Option<Self> {
-        Some(self)
-    }
+    itself!(T::Number);
 
     #[inline(always)]
     unsafe fn get_within(self, place: usize) -> T::Number {
@@ -426,16 +472,43 @@ impl<'a, T: Stored, C: Coordinate> TermInLanes<T::Number> for At<'a, T, C> {
         fetch(self.coordinates, place);
     }
 
-    type Within = Within<'a, T, C>;
+    type Room<const COUNT: usize> = Places<COUNT>;
 
     #[inline(always)]
-    fn within<L: Lanes<Number = T::Number>>(self) -> Option<Within<'a, T, C>> {
-        T::are_within::<L, C>(self.of, self.coordinates).then_some(Within(self))
+    fn room<const COUNT: usize>() -> Places<COUNT> {
+        Places([0; COUNT])
+    }
+
+    type Within<'r>
+        = Within<'r, T>
+    where
+        Self: 'r;
+
+    #[inline(always)]
+    fn within<'r, L: Lanes<Number = T::Number>, const COUNT: usize>(
+        self,
+        room: &'r mut Places<COUNT>,
+    ) -> Option<Within<'r, T>>
+    where
+        Self: 'r,
+    {
+        let are_within = T::read_within::<L, C>(self.of, self.coordinates, &mut room.0);
+        are_within.then(|| Within { of: self.of, places: &room.0[..self.coordinates.len()] })
     }
 
     #[inline(always)]
-    fn all_within(self) -> Option<Within<'a, T, C>> {
-        (C::largest(self.coordinates).place() < self.of.len()).then_some(Within(self))
+    fn all_within<'r, const COUNT: usize>(self, room: &'r mut Places<COUNT>) -> Option<Within<'r, T>>
+    where
+        Self: 'r,
+    {
+        let places = room.0.get_mut(..self.coordinates.len())?;
+        let mut largest = 0;
+        for (place, coordinate) in places.iter_mut().zip(self.coordinates) {
+            *place = coordinate.narrow();
+            largest = largest.max(*place);
+        }
+        let are_within = self.of.len() <= GATHERED && (largest as usize) < self.of.len();
+        are_within.then_some(Within { of: self.of, places })
     }
 
     #[inline(always)]
@@ -444,65 +517,53 @@ impl<'a, T: Stored, C: Coordinate> TermInLanes<T::Number> for At<'a, T, C> {
     }
 }
 
-impl<T: Stored, C: Coordinate> Term for Within<'_, T, C> {
+impl<T: Stored> Term for Within<'_, T> {
     type Number = T::Number;
 
     const IS_GATHERED: bool = true;
 
     #[inline(always)]
     fn length(self) -> usize {
-        self.0.length()
+        self.places.len()
     }
 
     #[inline(always)]
     fn longest(self) -> usize {
-        self.0.longest()
+        self.of.len()
     }
 
     #[inline(always)]
     fn part(self, first: usize, length: usize) -> Self {
-        Within(self.0.part(first, length))
+        Within { places: &self.places[first..first + length], ..self }
     }
 
     #[inline(always)]
     fn get(self, place: usize) -> T::Number {
-        self.0.get(place)
+        self.of[self.places[place] as usize].loaded()
     }
 }
 
-impl<T: Stored, C: Coordinate> TermInLanes<T::Number> for Within<'_, T, C> {
-    type Within = Self;
-
-    #[inline(always)]
-    fn all_within(self) -> Option<Self> {
-        Some(self)
-    }
+impl<T: Stored> TermInLanes<T::Number> for Within<'_, T> {
+    itself!(T::Number);
 
     #[inline(always)]
     unsafe fn get_within(self, place: usize) -> T::Number {
-        // SAFETY: the caller vouches for the place, and `At::within` has found that its coordinate lies within the array. A compiler would
-        // load several coordinates as a vector, and take it apart again.
+        // SAFETY: the caller vouches for the place, and `At::within` or `At::all_within` has found that what it has read there lies within
+        // the array. A compiler would load several places as a vector, and take it apart again.
         unsafe {
-            let coordinate = (&raw const *self.0.coordinates.get_unchecked(place)).read_volatile();
-            self.0.of.get_unchecked(coordinate.place()).loaded()
+            let at = (&raw const *self.places.get_unchecked(place)).read_volatile();
+            self.of.get_unchecked(at as usize).loaded()
         }
     }
 
     #[inline(always)]
-    fn fetch(self, place: usize) {
-        self.0.fetch(place);
-    }
-
-    #[inline(always)]
-    fn within<L: Lanes<Number = T::Number>>(self) -> Option<Self> {
-        Some(self)
-    }
+    fn fetch(self, _: usize) {}
 
     #[inline(always)]
     fn lanes<L: Lanes<Number = T::Number>>(self) -> L {
-        // SAFETY: `At::within` has found that all coordinates lie within the array, and both are borrowed since. A part has none but
+        // SAFETY: `At::within` or `At::all_within` has found that all places that it has read lie within the array. A part has none but
         // these.
-        unsafe { T::gather_within(self.0.of, self.0.coordinates) }
+        unsafe { T::load_within(self.of, self.places) }
     }
 }
 
@@ -512,17 +573,7 @@ impl<T: Stored, C: Coordinate> TermInLanes<T::Number> for AtSome<'_, T, C> {
         self.0.fetch(place);
     }
 
-    type Within = Self;
-
-    #[inline(always)]
-    fn within<L: Lanes<Number = T::Number>>(self) -> Option<Self> {
-        Some(self)
-    }
-
-    #[inline(always)]
-    fn all_within(self) -> Option<Self> {
-        None
-    }
+    itself!(T::Number, |_| None);
 
     #[inline(always)]
     fn lanes<L: Lanes<Number = T::Number>>(self) -> L {
@@ -539,17 +590,7 @@ impl<T: Number> TermInLanes<T> for Same<T> {
     #[inline(always)]
     fn fetch(self, _: usize) {}
 
-    type Within = Self;
-
-    #[inline(always)]
-    fn within<L: Lanes<Number = T>>(self) -> Option<Self> {
-        Some(self)
-    }
-
-    #[inline(always)]
-    fn all_within(self) -> Option<Self> {
-        Some(self)
-    }
+    itself!(T);
 
     #[inline(always)]
     fn lanes<L: Lanes<Number = T>>(self) -> L {
@@ -564,16 +605,35 @@ impl<O: Operator, A: Term, B: Term<Number = A::Number>> TermInLanes<A::Number> f
         self.1.fetch(place);
     }
 
-    type Within = Both<O, A::Within, B::Within>;
+    type Room<const COUNT: usize> = (A::Room<COUNT>, B::Room<COUNT>);
 
     #[inline(always)]
-    fn within<L: Lanes<Number = A::Number>>(self) -> Option<Self::Within> {
-        Some(Both(self.0.within::<L>()?, self.1.within::<L>()?, PhantomData))
+    fn room<const COUNT: usize>() -> Self::Room<COUNT> {
+        (A::room(), B::room())
+    }
+
+    type Within<'r>
+        = Both<O, A::Within<'r>, B::Within<'r>>
+    where
+        Self: 'r;
+
+    #[inline(always)]
+    fn within<'r, L: Lanes<Number = A::Number>, const COUNT: usize>(
+        self,
+        (one, other): &'r mut Self::Room<COUNT>,
+    ) -> Option<Self::Within<'r>>
+    where
+        Self: 'r,
+    {
+        Some(Both(self.0.within::<L, COUNT>(one)?, self.1.within::<L, COUNT>(other)?, PhantomData))
     }
 
     #[inline(always)]
-    fn all_within(self) -> Option<Self::Within> {
-        Some(Both(self.0.all_within()?, self.1.all_within()?, PhantomData))
+    fn all_within<'r, const COUNT: usize>(self, (one, other): &'r mut Self::Room<COUNT>) -> Option<Self::Within<'r>>
+    where
+        Self: 'r,
+    {
+        Some(Both(self.0.all_within(one)?, self.1.all_within(other)?, PhantomData))
     }
 
     #[inline(always)]

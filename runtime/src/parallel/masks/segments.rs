@@ -116,36 +116,40 @@ const SHORT: usize = 8;
 #[inline(never)]
 fn reduce_guessed<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], totals: &mut [F::Number]) {
     let mut rest = positions;
+    let mut room = F::room::<{ SHORT * CHECKED }>();
+    let mut ends = [0_u64; CHECKED + 1];
     for totals in totals.chunks_mut(CHECKED) {
         let bounds = &rest[..totals.len() + 1];
         rest = &rest[totals.len()..];
-        let (first, end) = (bounds[0].place(), bounds[totals.len()].place());
-        let ascend = bounds.windows(2).fold(true, |all, pair| all & (pair[0].place() <= pair[1].place()));
-        let are_short = end.wrapping_sub(first) <= SHORT * totals.len() && lengths(bounds).1 <= 4 * SHORT;
-        let are_there = ascend && end <= term.length();
-        let within = if are_there && are_short { term.part(first, end - first).all_within() } else { None };
+        // What is checked is what is used, also where the memory of positions is somebody else's, who writes to it meanwhile.
+        let (first, ends) = (bounds[0].place(), &mut ends[..bounds.len()]);
+        ends.iter_mut().zip(bounds).for_each(|(end, bound)| *end = bound.place().wrapping_sub(first) as u64);
+        let (ends, all) = (&*ends, ends[totals.len()].place());
+        let ascend = ends.windows(2).fold(ends[0] == 0, |all, pair| all & (pair[0] <= pair[1]));
+        let are_short = all <= SHORT * totals.len() && lengths(ends).1 <= 4 * SHORT;
+        let are_there = ascend && all <= term.length().saturating_sub(first);
+        let within = if are_there && are_short { term.part(first, all).all_within(&mut room) } else { None };
         match within {
-            // SAFETY: positions ascend up to the number of terms, and all coordinates lie within their arrays.
-            Some(within) => unsafe { reduce_short::<C, F::Within, P>(within, bounds, totals) },
+            // SAFETY: ends ascend up to the number of terms.
+            Some(within) => unsafe { reduce_short::<C, F::Within<'_>>(within, &ends[1..], totals) },
             None => reduce_each::<C, F, P>(term, bounds, totals),
         }
     }
 }
 
-/// The totals of short runs, one term after the other. All that they ask for has been checked for many at once: one by one that takes
-/// as long as they do.
+/// The totals of short runs, by where they end, one term after the other. All that they ask for has been read and checked for many at
+/// once: one by one that takes as long as they do.
 ///
 /// # Safety
-/// Positions ascend, and the terms are those from the first of them to the last; all coordinates lie within their arrays.
+/// Ends ascend up to the number of terms.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 #[inline(never)]
-unsafe fn reduce_short<C: Monoid, F: Term, P: Coordinate>(term: F, positions: &[P], totals: &mut [F::Number]) {
-    let first = positions[0].place();
+unsafe fn reduce_short<C: Monoid, F: Term>(term: F, ends: &[u64], totals: &mut [F::Number]) {
     let mut place = 0;
-    for (end, total) in positions[1..].iter().zip(totals) {
-        let end = end.place() - first;
+    for (end, total) in ends.iter().zip(totals) {
+        let end = end.place();
         let [mut one, mut other] = [F::Number::identity(C::OP); 2];
-        // SAFETY: as the caller has it.
+        // SAFETY: places are below an end, none of which is beyond the number of terms.
         unsafe {
             while place + 2 <= end {
                 term.combine_within::<C>(&mut one, place);

@@ -1,4 +1,8 @@
 //! Vector registers of processors with AVX-512, whose loads and gathers leave out lanes.
+//!
+//! What `SAFETY` calls *the instructions* are those of AVX-512 F, BW, DQ and VL, and of what all such processors have besides, as F16C and
+//! FMA. Only such processors run this module: either all is compiled for them, or it is in line in the functions of `masked`, which are
+//! called where the processor has been asked. Everything here is compiled in line, so no function of it is called by others.
 
 use super::combine::{Op, Value};
 use super::coordinate::Coordinate;
@@ -7,6 +11,7 @@ use super::half::Half;
 use super::loads;
 use std::arch::x86_64::*;
 use std::convert::identity;
+use std::mem::MaybeUninit;
 
 /// Registers that are added up in lanes of `f64`, which lose nothing of so many.
 pub trait Lasting: Copy {
@@ -95,20 +100,44 @@ pub trait Lanes: Lasting + Arithmetic + OfHalves {
     /// The lanes whose coordinates do not fill up, of at most as many.
     fn some<C: Coordinate>(coordinates: &[C]) -> u32;
 
-    /// Whether all coordinates, at most as many, lie below the length of an array that can be gathered from.
-    #[inline(always)]
-    fn are_within<C: Coordinate>(of: &[Self::Number], coordinates: &[C]) -> bool {
-        of.len() <= GATHERED && coordinates.iter().all(|coordinate| coordinate.place() < of.len())
-    }
+    /// Reads coordinates, at most as many, into `places`; whether there is room for all lanes, and all lie below the length of an array
+    /// that can be gathered from.
+    fn read_within<C: Coordinate>(of: &[Self::Number], coordinates: &[C], places: &mut [u32]) -> bool;
 
-    /// As [`Lanes::gather`], of coordinates that [lie within](Lanes::are_within) the array.
+    /// As [`Lanes::gather`], at places that were [read](Lanes::read_within).
     ///
     /// # Safety
-    /// They do.
+    /// All lie below the length of the array.
+    unsafe fn load_within(of: &[Self::Number], places: &[u32]) -> Self;
+}
+
+/// Places that were read from memory once. What is checked is what is used: the memory that coordinates lie in may be somebody else's,
+/// who writes to it while a kernel runs.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+pub struct Places<const COUNT: usize>(pub(super) [u32; COUNT]);
+
+impl<const COUNT: usize> Places<COUNT> {
+    /// Stores a register. To take numbers out of it takes longer than to load them from the stack, but compilers would do it.
+    ///
+    /// # Safety
+    /// The register has so many numbers of 32 bits.
     #[inline(always)]
-    unsafe fn gather_within<C: Coordinate>(of: &[Self::Number], coordinates: &[C]) -> Self {
-        Self::gather(of, coordinates)
+    unsafe fn stored<R>(to: &mut MaybeUninit<Self>, register: R) -> &[u32; COUNT] {
+        const { assert!(size_of::<R>() == 4 * COUNT && align_of::<R>() <= align_of::<Self>()) };
+        // SAFETY: all numbers are written, where there is room for them and the register is aligned.
+        unsafe {
+            to.as_mut_ptr().cast::<R>().write_volatile(register);
+            &to.assume_init_ref().0
+        }
     }
+}
+
+/// One of the places that were read. It is loaded from where they were stored.
+#[inline(always)]
+fn place_at(places: &[u32], lane: usize) -> usize {
+    // SAFETY: a reference is valid for reads.
+    unsafe { (&raw const places[lane]).read_volatile() as usize }
 }
 
 /// Numbers in eight lanes.
@@ -237,65 +266,68 @@ macro_rules! lanes {
         #[derive(Debug, Clone, Copy)]
         pub struct $name($register);
 
-        // SAFETY of all: the crate is compiled for processors that have these instructions.
         impl Lanes for $name {
             const COUNT: usize = $count;
 
             #[inline(always)]
             fn load(elements: &[$number]) -> Self {
-                // SAFETY: lanes beyond the elements are not loaded.
+                // SAFETY: the processor has the instructions. Lanes beyond the elements are not loaded.
                 Self(unsafe { $load(lanes_of_length(elements.len()) as $mask_type, elements.as_ptr()) })
             }
 
             #[inline(always)]
             fn store(self, elements: &mut [$number]) {
-                // SAFETY: lanes beyond the elements are not stored.
+                // SAFETY: the processor has the instructions. Lanes beyond the elements are not stored.
                 unsafe { $store(elements.as_mut_ptr(), lanes_of_length(elements.len()) as $mask_type, self.0) }
             }
 
             #[inline(always)]
             fn gather<C: Coordinate>(of: &[$number], coordinates: &[C]) -> Self {
-                match coordinates.first_chunk() {
-                    Some(coordinates) if loads::ONE_BY_ONE && Self::is_near(of) => Self::load_at(of, coordinates),
-                    _ => Self::gather_at(of, Self::places(coordinates, false), lanes_of_length(coordinates.len()) as $mask_type),
+                let (places, lanes) = (Self::places(coordinates, false), lanes_of_length(coordinates.len()) as $mask_type);
+                if loads::ONE_BY_ONE && Self::is_near(of) && coordinates.len() >= $count {
+                    Self::load_at(of, places)
+                } else {
+                    Self::gather_at(of, places, lanes)
                 }
             }
 
             #[inline(always)]
             fn gather_some<C: Coordinate>(of: &[$number], coordinates: &[C]) -> Self {
-                let some = Self::some(coordinates) as $mask_type;
-                match coordinates.first_chunk() {
-                    Some(coordinates)
-                        if loads::ONE_BY_ONE && Self::is_near(of) && some == lanes_of_length($count) as $mask_type =>
-                    {
-                        Self::load_at(of, coordinates)
-                    }
-                    _ => Self::gather_at(of, Self::places(coordinates, true), some),
+                let places = Self::places(coordinates, true);
+                let some = Self::some_of(places, coordinates.len());
+                if loads::ONE_BY_ONE && Self::is_near(of) && some == lanes_of_length($count) as $mask_type {
+                    Self::load_at(of, places)
+                } else {
+                    Self::gather_at(of, places, some)
                 }
             }
 
             #[inline(always)]
             fn some<C: Coordinate>(coordinates: &[C]) -> u32 {
-                let places = Self::places(coordinates, true);
-                let lanes = lanes_of_length(coordinates.len()) as $mask_type;
-                u32::from(unsafe { $differ(lanes, places, $set_places(-1)) })
+                Self::some_of(Self::places(coordinates, true), coordinates.len()).into()
             }
 
             #[inline(always)]
-            fn are_within<C: Coordinate>(of: &[$number], coordinates: &[C]) -> bool {
-                let (lanes, places) = (lanes_of_length(coordinates.len()) as $mask_type, Self::places(coordinates, false));
-                of.len() <= GATHERED && unsafe { $at_least(lanes, places, $set_places(of.len() as i32)) } == 0
+            fn read_within<C: Coordinate>(of: &[$number], coordinates: &[C], places: &mut [u32]) -> bool {
+                let (lanes, read) = (lanes_of_length(coordinates.len()) as $mask_type, Self::places(coordinates, false));
+                let Some(places) = places.first_chunk_mut::<$count>() else { return false };
+                // SAFETY: the processor has the instructions, and any bits are numbers.
+                let are_beyond = unsafe {
+                    *places = std::mem::transmute::<$places, [u32; $count]>(read);
+                    $at_least(lanes, read, $set_places(of.len() as i32)) != 0
+                };
+                of.len() <= GATHERED && !are_beyond
             }
 
             #[inline(always)]
-            unsafe fn gather_within<C: Coordinate>(of: &[$number], coordinates: &[C]) -> Self {
-                match coordinates.first_chunk::<$count>() {
-                    // SAFETY: the caller vouches for all places. Coordinates are read as in `load_at`.
-                    Some(coordinates) if loads::ONE_BY_ONE => unsafe {
-                        let get = |lane: usize| *of.get_unchecked((&raw const coordinates[lane]).read_volatile().place());
+            unsafe fn load_within(of: &[$number], places: &[u32]) -> Self {
+                match places.first_chunk::<$count>() {
+                    // SAFETY: the processor has the instructions. The caller vouches for all places, which nobody else writes to.
+                    Some(places) if loads::ONE_BY_ONE => unsafe {
+                        let get = |lane: usize| *of.get_unchecked(place_at(places, lane));
                         Self($set($(get($lane)),*))
                     },
-                    _ => Self::gather(of, coordinates),
+                    _ => Self::gather(of, places),
                 }
             }
         }
@@ -304,7 +336,8 @@ macro_rules! lanes {
             /// Coordinates in lanes, as numbers of 32 bits.
             #[inline(always)]
             fn places<C: Coordinate>(coordinates: &[C], is_filled: bool) -> $places {
-                // SAFETY: coordinates are loaded where there are any; they are 32 bits wide where they are loaded as such.
+                // SAFETY: the processor has the instructions. Lanes beyond the coordinates are not loaded, and coordinates of four bytes are
+                // `u32`; any bits of a register are numbers.
                 unsafe {
                     if size_of::<C>() == 4 {
                         $load_places(lanes_of_length(coordinates.len()) as $mask_type, coordinates.as_ptr().cast())
@@ -314,6 +347,13 @@ macro_rules! lanes {
                 }
             }
 
+            /// The lanes whose places are those of coordinates that do not fill up, of so many.
+            #[inline(always)]
+            fn some_of(places: $places, length: usize) -> $mask_type {
+                // SAFETY: the processor has the instructions, and there are no addresses among the operands.
+                unsafe { $differ(lanes_of_length(length) as $mask_type, places, $set_places(-1)) }
+            }
+
             /// Whether elements of an array are loaded one by one in less time: few at once, or of an array that a cache may hold. Gathers
             /// wait for more of them at the same time.
             #[inline(always)]
@@ -321,28 +361,29 @@ macro_rules! lanes {
                 $count <= 4 || of.len() <= NEAR
             }
 
-            /// What an array has at coordinates.
+            /// What an array has at places, in all lanes.
             #[inline(always)]
-            fn load_at<C: Coordinate>(of: &[$number], coordinates: &[C; $count]) -> Self {
-                let at = Self::places(coordinates, false);
+            fn load_at(of: &[$number], at: $places) -> Self {
                 if of.len() > GATHERED {
                     beyond(GATHERED);
                 }
-                // SAFETY: all places are below the array's length, and below 2^31, when its elements are loaded. Coordinates are
-                // read where they are, once more: compilers would take them out of the register, which takes longer.
+                // SAFETY: the processor has the instructions. All places are below the array's length, and below 2^31, when its elements are
+                // loaded. They are those of the register, which no one else can change.
                 unsafe {
                     if $at_least(lanes_of_length($count) as $mask_type, at, $set_places(of.len() as i32)) != 0 {
                         beyond(of.len());
                     }
+                    let mut room = MaybeUninit::uninit();
+                    let places: &[u32; $count] = Places::stored(&mut room, at);
                     if size_of::<$number>() < 4
-                        && let Some(coordinates) = coordinates.first_chunk()
-                        && let Some(words) = words_at(of, coordinates)
+                        && let Some(places) = places.first_chunk()
+                        && let Some(words) = words_at(of, places)
                     {
                         // Truth values are all of a lane, of other numbers the lowest bits are.
                         let words = if <$number as Value>::IS_TRUTH { extended::<u8>(words) } else { words };
                         return Self(std::mem::transmute_copy::<__m256i, $register>(&words));
                     }
-                    let get = |lane: usize| *of.get_unchecked((&raw const coordinates[lane]).read_volatile().place());
+                    let get = |lane: usize| *of.get_unchecked(place_at(places, lane));
                     Self($set($(get($lane)),*))
                 }
             }
@@ -353,7 +394,8 @@ macro_rules! lanes {
                 if of.len() > GATHERED {
                     beyond(GATHERED);
                 }
-                // SAFETY: all places are below the array's length, and below 2^31, when its elements are gathered.
+                // SAFETY: the processor has the instructions. All places are below the array's length, and below 2^31, when its elements are
+                // gathered.
                 unsafe {
                     if $at_least($mask, $at, $set_places(of.len() as i32)) != 0 {
                         beyond(of.len());
@@ -662,7 +704,7 @@ macro_rules! unsigned_in_memory {
             /// Numbers without a sign, as those with one are loaded.
             #[inline(always)]
             unsafe fn $load(mask: u8, elements: *const $number) -> $register {
-                // SAFETY: as above.
+                // SAFETY: the processor has the instructions. There are elements for all lanes of the mask, as the caller has it.
                 unsafe { $load_signed(mask, elements.cast()) }
             }
 
@@ -718,9 +760,9 @@ impl InLane for bool {
 
 /// The lowest bits of lanes of 32 bits as numbers of one or two bytes, extended to all bits.
 #[inline(always)]
-unsafe fn extended<T: InLane>(lanes: __m256i) -> __m256i {
+fn extended<T: InLane>(lanes: __m256i) -> __m256i {
     const { assert!(size_of::<T>() <= 2) };
-    // SAFETY: as above.
+    // SAFETY: the processor has the instructions, and there are no addresses among the operands.
     unsafe {
         match (size_of::<T>(), T::IS_SIGNED) {
             (1, false) => _mm256_and_si256(lanes, _mm256_set1_epi32(0xff)),
@@ -735,7 +777,8 @@ unsafe fn extended<T: InLane>(lanes: __m256i) -> __m256i {
 #[inline(always)]
 unsafe fn load_narrow<T: InLane>(mask: u8, elements: *const T) -> __m256i {
     const { assert!(size_of::<T>() <= 2) };
-    // SAFETY: as above.
+    // SAFETY: the processor has the instructions. There are elements for all lanes of the mask, as the caller has it; they are numbers of
+    // one or two bytes, as all types in lanes are that are not larger.
     unsafe {
         let bytes = || match mask {
             u8::MAX => _mm_loadl_epi64(elements.cast()),
@@ -754,19 +797,17 @@ unsafe fn load_narrow<T: InLane>(mask: u8, elements: *const T) -> __m256i {
 /// them is so near to the end of the array that there is not as much. Words go from memory into their places of a register in one
 /// instruction, which bytes do not.
 #[inline(always)]
-unsafe fn words_at<T, C: Coordinate>(of: &[T], coordinates: &[C; 8]) -> Option<__m256i> {
+unsafe fn words_at<T>(of: &[T], places: &[u32; 8]) -> Option<__m256i> {
     let together = (4 / size_of::<T>()).max(1);
-    let at = I32x8::places(coordinates, false);
-    // SAFETY: as above; all bytes that are loaded are those of the array.
+    // SAFETY: the processor has the instructions. All places are below the array's length, as the caller has it, and none is so near to its
+    // end that four bytes are not there. Nobody else writes to the places.
     unsafe {
+        let at = std::mem::transmute::<[u32; 8], __m256i>(*places);
         let last = of.len().checked_sub(together)?;
         if _mm256_cmpgt_epu32_mask(at, _mm256_set1_epi32(last as i32)) != 0 {
             return None;
         }
-        let get = |lane: usize| {
-            let place = (&raw const coordinates[lane]).read_volatile().place();
-            of.as_ptr().add(place).cast::<i32>().read_unaligned()
-        };
+        let get = |lane: usize| of.as_ptr().add(place_at(places, lane)).cast::<i32>().read_unaligned();
         Some(_mm256_set_epi32(get(7), get(6), get(5), get(4), get(3), get(2), get(1), get(0)))
     }
 }
@@ -775,7 +816,7 @@ unsafe fn words_at<T, C: Coordinate>(of: &[T], coordinates: &[C; 8]) -> Option<_
 #[inline(always)]
 unsafe fn store_narrow<T: InLane>(elements: *mut T, mask: u8, lanes: __m256i) {
     const { assert!(size_of::<T>() <= 2) };
-    // SAFETY: as above.
+    // SAFETY: as for `load_narrow`. A lane of truth values is 0 or 1.
     unsafe {
         match size_of::<T>() {
             1 => _mm256_mask_cvtepi32_storeu_epi8(elements.cast(), mask, lanes),
@@ -787,9 +828,10 @@ unsafe fn store_narrow<T: InLane>(elements: *mut T, mask: u8, lanes: __m256i) {
 /// Numbers in lanes of 32 bits, the last first.
 #[allow(clippy::too_many_arguments)]
 #[inline(always)]
-unsafe fn set_eight<T: InLane>(g: T, f: T, e: T, d: T, c: T, b: T, a: T, first: T) -> __m256i {
+fn set_eight<T: InLane>(g: T, f: T, e: T, d: T, c: T, b: T, a: T, first: T) -> __m256i {
     let [g, f, e, d, c, b, a, first] = each([g, f, e, d, c, b, a, first], T::in_lane);
-    // SAFETY: as above. Numbers of one and two bytes go from memory into their places of a register.
+    // Numbers of one and two bytes go from memory into their places of a register.
+    // SAFETY: the processor has the instructions, and there are no addresses among the operands.
     unsafe {
         match (size_of::<T>(), T::IS_SIGNED) {
             (1, is_signed) => {
@@ -809,26 +851,26 @@ unsafe fn set_eight<T: InLane>(g: T, f: T, e: T, d: T, c: T, b: T, a: T, first: 
 
 /// The same of four.
 #[inline(always)]
-unsafe fn set_four_u32(c: u32, b: u32, a: u32, first: u32) -> __m128i {
+fn set_four_u32(c: u32, b: u32, a: u32, first: u32) -> __m128i {
     let [c, b, a, first] = each([c, b, a, first], u32::cast_signed);
-    // SAFETY: as above.
+    // SAFETY: the processor has the instructions, and there are no addresses among the operands.
     unsafe { _mm_set_epi32(c, b, a, first) }
 }
 
 /// Numbers in lanes of 64 bits, the last first.
 #[allow(clippy::too_many_arguments)]
 #[inline(always)]
-unsafe fn set_eight_u64(g: u64, f: u64, e: u64, d: u64, c: u64, b: u64, a: u64, first: u64) -> __m512i {
+fn set_eight_u64(g: u64, f: u64, e: u64, d: u64, c: u64, b: u64, a: u64, first: u64) -> __m512i {
     let [g, f, e, d, c, b, a, first] = each([g, f, e, d, c, b, a, first], u64::cast_signed);
-    // SAFETY: as above.
+    // SAFETY: the processor has the instructions, and there are no addresses among the operands.
     unsafe { _mm512_set_epi64(g, f, e, d, c, b, a, first) }
 }
 
 /// The same of four.
 #[inline(always)]
-unsafe fn set_four_u64(c: u64, b: u64, a: u64, first: u64) -> __m256i {
+fn set_four_u64(c: u64, b: u64, a: u64, first: u64) -> __m256i {
     let [c, b, a, first] = each([c, b, a, first], u64::cast_signed);
-    // SAFETY: as above.
+    // SAFETY: the processor has the instructions, and there are no addresses among the operands.
     unsafe { _mm256_set_epi64x(c, b, a, first) }
 }
 
@@ -838,7 +880,8 @@ unsafe fn set_four_u64(c: u64, b: u64, a: u64, first: u64) -> __m256i {
 unsafe fn gather_narrow<T: InLane>(mask: u8, at: __m256i, of: &[T]) -> __m256i {
     let together = 4 / size_of::<T>();
     let mut few = [0_u32; 1];
-    // SAFETY: as above; all bytes that are gathered are those of the array, or of a copy that is filled up.
+    // SAFETY: the processor has the instructions. All bytes that are gathered are those of the array, or of a copy that is filled up: places
+    // are below the array's length, as the caller has it, and none is later than where its last four bytes begin.
     unsafe {
         let (elements, length): (*const u8, usize) = if of.len() < together {
             std::ptr::copy_nonoverlapping(of.as_ptr(), few.as_mut_ptr().cast(), of.len());
@@ -872,15 +915,16 @@ macro_rules! no_halves {
 
 no_halves!(F64x8 F64x4 I64x8 I64x4 U64x8 U64x4 I32x8 I32x4 U32x8 U32x4 I8x8 I16x8 U8x8 U16x8 Boolx8);
 
-// SAFETY of all: as above.
 impl OfHalves for F32x4 {
     #[inline(always)]
     fn of_words<H: Half>(words: __m256i) -> Self {
+        // SAFETY: the processor has the instructions, and there are no addresses among the operands.
         Self(unsafe { _mm256_castps256_ps128(F32x8::of_words::<H>(words).0) })
     }
 
     #[inline(always)]
     fn of_halves<H: Half>(halves: __m256i) -> Self {
+        // SAFETY: the processor has the instructions, and there are no addresses among the operands.
         unsafe {
             let few = _mm256_castsi256_si128(halves);
             Self(match H::IS_UPPER {
@@ -894,6 +938,7 @@ impl OfHalves for F32x4 {
 impl OfHalves for F32x8 {
     #[inline(always)]
     fn of_words<H: Half>(words: __m256i) -> Self {
+        // SAFETY: the processor has the instructions, and there are no addresses among the operands.
         unsafe {
             Self(match H::IS_UPPER {
                 true => _mm256_castsi256_ps(_mm256_slli_epi32::<16>(words)),
@@ -904,6 +949,7 @@ impl OfHalves for F32x8 {
 
     #[inline(always)]
     fn of_halves<H: Half>(halves: __m256i) -> Self {
+        // SAFETY: the processor has the instructions, and there are no addresses among the operands.
         unsafe {
             let few = _mm256_castsi256_si128(halves);
             Self(match H::IS_UPPER {
@@ -917,11 +963,13 @@ impl OfHalves for F32x8 {
 impl OfHalves for F32x16 {
     #[inline(always)]
     fn of_words<H: Half>(words: __m256i) -> Self {
+        // SAFETY: the processor has the instructions, and there are no addresses among the operands.
         Self(unsafe { _mm512_zextps256_ps512(F32x8::of_words::<H>(words).0) })
     }
 
     #[inline(always)]
     fn of_halves<H: Half>(halves: __m256i) -> Self {
+        // SAFETY: the processor has the instructions, and there are no addresses among the operands.
         unsafe {
             Self(match H::IS_UPPER {
                 true => _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(halves))),
@@ -936,7 +984,7 @@ impl OfHalves for F32x16 {
 pub(super) fn load_halves<H: Half>(elements: &[H]) -> __m256i {
     const { assert!(size_of::<H>() == 2) };
     let first = elements.as_ptr();
-    // SAFETY: elements beyond the last are not loaded.
+    // SAFETY: the processor has the instructions. Elements beyond the last are not loaded, and all are two bytes.
     unsafe {
         match elements.len() {
             4 => _mm256_zextsi128_si256(_mm_loadl_epi64(first.cast())),
@@ -959,7 +1007,7 @@ pub(super) fn gather_halves<H: Half, L: Lanes, C: Coordinate>(of: &[H], coordina
         return L::of_words::<H>(first);
     }
     let rest = gather_words(of, rest, is_filled);
-    // SAFETY: the crate is compiled for processors that have these instructions.
+    // SAFETY: the processor has the instructions, and there are no addresses among the operands.
     L::of_halves::<H>(unsafe { _mm256_set_m128i(_mm256_cvtepi32_epi16(rest), _mm256_cvtepi32_epi16(first)) })
 }
 
@@ -971,8 +1019,8 @@ fn gather_words<H: Half, C: Coordinate>(of: &[H], coordinates: &[C], is_filled: 
         beyond(GATHERED);
     }
     let at = I32x8::places(coordinates, is_filled);
-    // SAFETY: all places are below the array's length, and below 2^31, when its elements are loaded, each as its two bytes. Coordinates
-    // are read where they are, once more, as for wider elements.
+    // SAFETY: the processor has the instructions. All places are below the array's length, and below 2^31, when its elements are loaded, each
+    // as its two bytes. They are those of the register, which no one else can change.
     unsafe {
         let all = lanes_of_length(coordinates.len()) as u8;
         let mask = match is_filled {
@@ -983,10 +1031,11 @@ fn gather_words<H: Half, C: Coordinate>(of: &[H], coordinates: &[C], is_filled: 
             beyond(of.len());
         }
         let elements: &[i16] = std::slice::from_raw_parts(of.as_ptr().cast(), of.len());
-        let get = |lane: usize| *elements.get_unchecked((&raw const coordinates[lane]).read_volatile().place());
+        let mut room = MaybeUninit::uninit();
+        let places = Places::stored(&mut room, at);
+        let get = |lane: usize| *elements.get_unchecked(place_at(places, lane));
         if loads::ONE_BY_ONE && of.len() <= NEAR && mask == u8::MAX {
-            let near: &[C; 8] = coordinates.first_chunk().expect("all lanes have a coordinate");
-            if let Some(words) = words_at(elements, near) {
+            if let Some(words) = words_at(elements, places) {
                 return words;
             }
         } else if loads::ONE_BY_ONE && coordinates.len() == 4 && mask == 0b1111 {
@@ -1007,31 +1056,35 @@ macro_rules! floats {
         [$add:ident $subtract:ident $multiply:ident $divide:ident $range:ident $multiply_add:ident $some_multiply_add:ident],
         |$all:ident| $total:expr, $first:ident, $bits:ident, $from_bits:ident, $align:ident($($by:literal)*)
     ) => {
-        // SAFETY of all: as above.
         impl Arithmetic for $name {
             type Number = $number;
 
             #[inline(always)]
             fn splat(value: $number) -> Self {
+                // SAFETY: the processor has the instructions, and there are no addresses among the operands.
                 Self(unsafe { $splat(value) })
             }
 
             #[inline(always)]
             fn select(self, lanes: u32, other: Self) -> Self {
+                // SAFETY: as for `splat`.
                 Self(unsafe { $blend(lanes as $mask_type, self.0, other.0) })
             }
 
             #[inline(always)]
             fn apply(op: Op, one: Self, other: Self) -> Self {
-                match op {
-                    Op::Add => Self(unsafe { $add(one.0, other.0) }),
-                    Op::Subtract => Self(unsafe { $subtract(one.0, other.0) }),
-                    Op::Multiply => Self(unsafe { $multiply(one.0, other.0) }),
-                    Op::Divide => Self(unsafe { $divide(one.0, other.0) }),
-                    // Of a number and NaN, the number; -0 is smaller than 0.
-                    Op::Min => Self(unsafe { $range::<SMALLER>(one.0, other.0) }),
-                    Op::Max => Self(unsafe { $range::<LARGER>(one.0, other.0) }),
-                    Op::And | Op::Or => undefined(),
+                // SAFETY: as for `splat`.
+                unsafe {
+                    match op {
+                        Op::Add => Self($add(one.0, other.0)),
+                        Op::Subtract => Self($subtract(one.0, other.0)),
+                        Op::Multiply => Self($multiply(one.0, other.0)),
+                        Op::Divide => Self($divide(one.0, other.0)),
+                        // Of a number and NaN, the number; -0 is smaller than 0.
+                        Op::Min => Self($range::<SMALLER>(one.0, other.0)),
+                        Op::Max => Self($range::<LARGER>(one.0, other.0)),
+                        Op::And | Op::Or => undefined(),
+                    }
                 }
             }
 
@@ -1050,11 +1103,13 @@ macro_rules! floats {
 
             #[inline(always)]
             fn add_products(self, one: Self, other: Self) -> Self {
+                // SAFETY: as for `splat`.
                 Self(unsafe { $multiply_add(one.0, other.0, self.0) })
             }
 
             #[inline(always)]
             fn add_some_products(self, lanes: u32, one: Self, other: Self) -> Self {
+                // SAFETY: as for `splat`.
                 Self(unsafe { $some_multiply_add(one.0, other.0, self.0, lanes as $mask_type) })
             }
 
@@ -1062,14 +1117,15 @@ macro_rules! floats {
             fn fold(self, op: Op) -> $number {
                 if let Op::Add = op {
                     let $all = self.0;
+                    // SAFETY: as for `splat`.
                     return unsafe { $total };
                 }
                 let mut all = self;
-                $(
-                    let other = Self(unsafe { $from_bits($align::<$by>($bits(all.0), $bits(all.0))) });
-                    all = Self::combine(op, all, other);
-                )*
-                unsafe { $first(all.0) }
+                // SAFETY: as for `splat`.
+                unsafe {
+                    $(all = Self::combine(op, all, Self($from_bits($align::<$by>($bits(all.0), $bits(all.0)))));)*
+                    $first(all.0)
+                }
             }
         }
     };
@@ -1120,17 +1176,18 @@ macro_rules! integers {
         [$add:ident $subtract:ident $multiply:ident $min:ident $max:ident $and:ident $or:ident],
         |$wide:ident| $narrowed:expr, |$all:ident| $first:expr, $align:ident($($by:literal)*)
     ) => {
-        // SAFETY of all: as above.
         impl Arithmetic for $name {
             type Number = $number;
 
             #[inline(always)]
             fn splat($value: $number) -> Self {
+                // SAFETY: the processor has the instructions, and there are no addresses among the operands.
                 Self(unsafe { $splat })
             }
 
             #[inline(always)]
             fn select(self, lanes: u32, other: Self) -> Self {
+                // SAFETY: as for `splat`.
                 Self(unsafe { $blend(lanes as u8, self.0, other.0) })
             }
 
@@ -1138,17 +1195,20 @@ macro_rules! integers {
             fn apply(op: Op, one: Self, other: Self) -> Self {
                 // The lowest bits of a sum or a product depend on those of its operands alone: a number that is narrower than its lane
                 // is extended again where it is compared.
-                let narrowed = |$wide| unsafe { $narrowed };
-                Self(match op {
-                    Op::Add => unsafe { $add(one.0, other.0) },
-                    Op::Subtract => unsafe { $subtract(one.0, other.0) },
-                    Op::Multiply => unsafe { $multiply(one.0, other.0) },
-                    Op::Min => unsafe { $min(narrowed(one.0), narrowed(other.0)) },
-                    Op::Max => unsafe { $max(narrowed(one.0), narrowed(other.0)) },
-                    Op::And => unsafe { $and(one.0, other.0) },
-                    Op::Or => unsafe { $or(one.0, other.0) },
-                    Op::Divide => undefined(),
-                })
+                // SAFETY: as for `splat`.
+                unsafe {
+                    let narrowed = |$wide| $narrowed;
+                    Self(match op {
+                        Op::Add => $add(one.0, other.0),
+                        Op::Subtract => $subtract(one.0, other.0),
+                        Op::Multiply => $multiply(one.0, other.0),
+                        Op::Min => $min(narrowed(one.0), narrowed(other.0)),
+                        Op::Max => $max(narrowed(one.0), narrowed(other.0)),
+                        Op::And => $and(one.0, other.0),
+                        Op::Or => $or(one.0, other.0),
+                        Op::Divide => undefined(),
+                    })
+                }
             }
 
             #[inline(always)]
@@ -1174,12 +1234,12 @@ macro_rules! integers {
             #[inline(always)]
             fn fold(self, op: Op) -> $number {
                 let mut all = self;
-                $(
-                    let other = Self(unsafe { $align::<$by>(all.0, all.0) });
-                    all = Self::combine(op, all, other);
-                )*
-                let $all = all.0;
-                unsafe { $first }
+                // SAFETY: as for `splat`.
+                unsafe {
+                    $(all = Self::combine(op, all, Self($align::<$by>(all.0, all.0)));)*
+                    let $all = all.0;
+                    $first
+                }
             }
         }
 
@@ -1284,7 +1344,7 @@ macro_rules! lasting {
 
             #[inline(always)]
             fn none() -> $sums {
-                // SAFETY: the crate is compiled for processors that have these instructions.
+                // SAFETY: the processor has the instructions, and there are no addresses among the operands.
                 unsafe { $none }
             }
 
@@ -1324,7 +1384,6 @@ macro_rules! eight_lanes {
         $name:ident, |$numbers:ident| $places:expr, $blend:ident, $pick:ident, $pack:ident,
         $bits:ident, $from_bits:ident, $align:ident, |$op:ident, $of:ident| $totals:expr
     ) => {
-        // SAFETY of all: as above; what is picked from a pair is in it, whatever the number.
         impl EightLanes for $name {
             #[inline(always)]
             fn totals_between<const PAIRS: usize>(
@@ -1333,6 +1392,8 @@ macro_rules! eight_lanes {
                 begins: [u32; 8],
                 ends: [u32; 8],
             ) -> Self {
+                // SAFETY: the processor has the instructions, and there are no addresses among the operands. What is picked from a pair of
+                // registers is in it, whatever the number.
                 unsafe {
                     let [mut $numbers, ends] =
                         each([begins, ends], |numbers| std::mem::transmute::<[u32; 8], __m256i>(numbers));
@@ -1356,12 +1417,14 @@ macro_rules! eight_lanes {
 
             #[inline(always)]
             fn totals($op: Op, $of: [Self; 8]) -> Self {
+                // SAFETY: as above.
                 unsafe { $totals }
             }
 
             #[inline(always)]
             fn combine_before<const BY: usize>(self, op: Op, lanes: u8, before: Self) -> Self {
                 const { assert!(BY == 1 || BY == 2 || BY == 4) };
+                // SAFETY: as above.
                 unsafe {
                     let (here, before) = ($bits(self.0), $bits(before.0));
                     let shifted = match BY {
@@ -1380,6 +1443,7 @@ macro_rules! eight_lanes {
 
             #[inline(always)]
             fn packed(self, lanes: u8) -> Self {
+                // SAFETY: as above.
                 Self(unsafe { $pack(lanes, self.0) })
             }
         }
@@ -1391,17 +1455,20 @@ macro_rules! eight_lanes {
 macro_rules! totals_of_64_bits {
     ($name:ident, $op:ident, $of:ident, $float:ident, $from_float:ident) => {{
         #[inline(always)]
-        unsafe fn combine(op: Op, one: __m512d, other: __m512d) -> __m512d {
+        fn combine(op: Op, one: __m512d, other: __m512d) -> __m512d {
+            // SAFETY: the processor has the instructions, and there are no addresses among the operands.
             unsafe { $float($name::combine(op, $name($from_float(one)), $name($from_float(other))).0) }
         }
 
         #[inline(always)]
-        unsafe fn pairs(op: Op, one: __m512d, other: __m512d) -> __m512d {
+        fn pairs(op: Op, one: __m512d, other: __m512d) -> __m512d {
+            // SAFETY: the processor has the instructions, and there are no addresses among the operands.
             unsafe { combine(op, _mm512_unpacklo_pd(one, other), _mm512_unpackhi_pd(one, other)) }
         }
 
         #[inline(always)]
-        unsafe fn halves(op: Op, one: __m512d, other: __m512d) -> __m512d {
+        fn halves(op: Op, one: __m512d, other: __m512d) -> __m512d {
+            // SAFETY: the processor has the instructions, and there are no addresses among the operands.
             unsafe {
                 let even = _mm512_shuffle_f64x2::<0b10_00_10_00>(one, other);
                 combine(op, even, _mm512_shuffle_f64x2::<0b11_01_11_01>(one, other))
@@ -1419,12 +1486,14 @@ macro_rules! totals_of_64_bits {
 macro_rules! totals_of_32_bits {
     ($name:ident, $op:ident, $of:ident, $float:ident, $from_float:ident) => {{
         #[inline(always)]
-        unsafe fn combine(op: Op, one: __m256, other: __m256) -> __m256 {
+        fn combine(op: Op, one: __m256, other: __m256) -> __m256 {
+            // SAFETY: the processor has the instructions, and there are no addresses among the operands.
             unsafe { $float($name::combine(op, $name($from_float(one)), $name($from_float(other))).0) }
         }
 
         #[inline(always)]
-        unsafe fn pairs(op: Op, one: __m256, other: __m256) -> __m256 {
+        fn pairs(op: Op, one: __m256, other: __m256) -> __m256 {
+            // SAFETY: the processor has the instructions, and there are no addresses among the operands.
             unsafe {
                 let even = _mm256_shuffle_ps::<0b10_00_10_00>(one, other);
                 combine(op, even, _mm256_shuffle_ps::<0b11_01_11_01>(one, other))
@@ -1442,7 +1511,7 @@ macro_rules! totals_of_32_bits {
 /// The sums of four registers of eight numbers, by neighbours: of each half of them.
 #[inline(always)]
 fn sums_of_halves(one: __m256, two: __m256, three: __m256, four: __m256) -> __m256 {
-    // SAFETY: as above.
+    // SAFETY: the processor has the instructions, and there are no addresses among the operands.
     unsafe { _mm256_hadd_ps(_mm256_hadd_ps(one, two), _mm256_hadd_ps(three, four)) }
 }
 
@@ -1520,7 +1589,7 @@ eight_integers!(I32x8 U32x8 I8x8 I16x8 U8x8 U16x8 Boolx8);
 /// The sum of four lanes.
 #[inline(always)]
 fn of_four(all: __m128) -> f32 {
-    // SAFETY: as above.
+    // SAFETY: the processor has the instructions, and there are no addresses among the operands.
     unsafe {
         let half = _mm_add_ps(all, _mm_movehl_ps(all, all));
         _mm_cvtss_f32(_mm_add_ss(half, _mm_movehdup_ps(half)))
