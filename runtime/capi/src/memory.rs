@@ -224,8 +224,8 @@ unsafe impl<T: Sync> Sync for Borrowed<T> {}
 
 impl<T> AsRef<[T]> for Borrowed<T> {
     fn as_ref(&self) -> &[T] {
-        // SAFETY: so many elements lie there, aligned, until the keeper releases them; each is valid, as they are numbers. Nothing
-        // writes to them while a kernel runs, as the header says.
+        // SAFETY: so many elements lie there, aligned, until the keeper releases them; each is valid, as all types of elements but truth
+        // values have a value for any bytes, and truth values are copied. Nothing writes to them while a kernel runs, as the header says.
         unsafe { slice::from_raw_parts(self.first.as_ptr(), self.length) }
     }
 }

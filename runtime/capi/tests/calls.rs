@@ -160,6 +160,28 @@ fn arrays_that_are_lent_are_released_once_and_not_before_the_last_that_has_them(
 }
 
 #[test]
+fn truth_values_are_copied() {
+    static RELEASED: AtomicUsize = AtomicUsize::new(0);
+    unsafe extern "C" fn release(_: *mut c_void) {
+        RELEASED.fetch_add(1, Ordering::SeqCst);
+    }
+    let owner = Owner { object: null_mut(), release: Some(release) };
+    let mut bytes = [1_u8, 0, 1];
+    let tensor = |bytes: &[u8], result| spc_tensor_dense(1, [3].as_ptr(), &values(bytes, 12), &owner, result);
+    let a = made(|handle| tensor(&bytes, handle));
+    assert_eq!(RELEASED.load(Ordering::SeqCst), 1, "nothing has the bytes any longer");
+    bytes.fill(200);
+    let mut found = Values { data: null(), length: 0, element: -1 };
+    assert_eq!(spc_tensor_values(a, &mut found), Status::Ok);
+    // SAFETY: the library says that so many lie there.
+    let copied = unsafe { std::slice::from_raw_parts(found.data.cast::<u8>(), found.length as usize) };
+    assert_eq!((copied, found.element), (&[1, 0, 1][..], 12));
+    assert_eq!(tensor(&bytes, &mut 0), Status::Argument);
+    assert!(message().contains("truth value 0 is the byte 200"), "{}", message());
+    assert_eq!((RELEASED.load(Ordering::SeqCst), spc_free(a)), (1, Status::Ok));
+}
+
+#[test]
 fn results_go_into_arrays_that_share_nothing() {
     let a = csr(&[0, 1, 3], &[1, 0, 2], &[2.0, 3.0, 4.0], [2, 3]);
     static X: [f64; 3] = [1.0, 10.0, 100.0];

@@ -199,6 +199,7 @@ pub(super) struct Scratch<T> {
 impl<T: Copy> Scratch<T> {
     /// So many elements, each `fill`.
     pub(super) fn new(length: usize, fill: T) -> Scratch<T> {
+        const { assert!(align_of::<T>() <= align_of::<Line>(), "elements that a line of memory is aligned for") };
         let lines = length.checked_mul(size_of::<T>()).map(|bytes| bytes.div_ceil(size_of::<Line>()));
         let Some(lines) = lines else { NoMemory::new(&[length], size_of::<T>()).unwind() };
         let mut memory = unused(lines).unwrap_or_default();
@@ -210,7 +211,7 @@ impl<T: Copy> Scratch<T> {
         }
         let first: *mut T = memory.as_mut_ptr().cast();
         for place in 0..length {
-            // SAFETY: the memory has room for the elements, and begins where any of them may.
+            // SAFETY: the memory has room for the elements, and begins at a multiple of what they are aligned to.
             unsafe { first.add(place).write(fill) };
         }
         Scratch { memory, length, elements: PhantomData }

@@ -201,16 +201,18 @@ macro_rules! pairs {
                 /// # Safety
                 /// There are as many numbers as lanes, as in the functions below; or as many as the mask has.
                 pub(crate) unsafe fn load(place: *const $number) -> Pair {
+                    // SAFETY: the caller vouches for as many numbers as both halves have lanes.
                     unsafe { [half::load(place), half::load(place.add($lanes))] }
                 }
 
                 pub(crate) unsafe fn load_some(place: *const $number, mask: $mask) -> Pair {
                     let [low, high] = $halves(mask);
-                    // An address may be of nothing where the mask has no lane.
+                    // SAFETY: the caller vouches for the numbers of each half of the mask. An address may be of nothing where it has no lane.
                     unsafe { [half::load_some(place, low), half::load_some(place.wrapping_add($lanes), high)] }
                 }
 
                 pub(crate) unsafe fn store(place: *mut $number, [low, high]: Pair) {
+                    // SAFETY: as for `load`.
                     unsafe {
                         half::store(place, low);
                         half::store(place.add($lanes), high);
@@ -219,6 +221,7 @@ macro_rules! pairs {
 
                 pub(crate) unsafe fn store_some(place: *mut $number, mask: $mask, lanes: Pair) {
                     let [low, high] = $halves(mask);
+                    // SAFETY: as for `load_some`.
                     unsafe {
                         half::store_some(place, low, lanes[0]);
                         half::store_some(place.wrapping_add($lanes), high, lanes[1]);
@@ -274,13 +277,23 @@ macro_rules! registers_with_masks {
 
                 /// # Safety
                 /// There are as many numbers as lanes, as in the functions below; or as many as the mask has.
-                pub(crate) unsafe fn load(place: *const $number) -> $register { unsafe { $load(place) } }
+                pub(crate) unsafe fn load(place: *const $number) -> $register {
+                    // SAFETY: the caller vouches for as many numbers as there are lanes; they may begin anywhere.
+                    unsafe { $load(place) }
+                }
 
-                pub(crate) unsafe fn load_some(place: *const $number, mask: $mask) -> $register { unsafe { $load_some(mask, place) } }
+                pub(crate) unsafe fn load_some(place: *const $number, mask: $mask) -> $register {
+                    // SAFETY: the caller vouches for the numbers of the mask, and others are not loaded.
+                    unsafe { $load_some(mask, place) }
+                }
 
-                pub(crate) unsafe fn store(place: *mut $number, lanes: $register) { unsafe { $store(place, lanes) } }
+                pub(crate) unsafe fn store(place: *mut $number, lanes: $register) {
+                    // SAFETY: as for `load`.
+                    unsafe { $store(place, lanes) }
+                }
 
                 pub(crate) unsafe fn store_some(place: *mut $number, mask: $mask, lanes: $register) {
+                    // SAFETY: as for `load_some`.
                     unsafe { $store_some(place, mask, lanes) }
                 }
 
@@ -422,9 +435,15 @@ pub mod avx2 {
             }
 
             compiled_for! { "avx2,fma";
-                unsafe fn load_single(mask: __m256i, place: *const f32) -> __m256 { unsafe { _mm256_maskload_ps(place, mask) } }
+                unsafe fn load_single(mask: __m256i, place: *const f32) -> __m256 {
+                    // SAFETY: the caller vouches for the numbers of the mask, and others are not loaded.
+                    unsafe { _mm256_maskload_ps(place, mask) }
+                }
 
-                unsafe fn load_double(mask: __m256i, place: *const f64) -> __m256d { unsafe { _mm256_maskload_pd(place, mask) } }
+                unsafe fn load_double(mask: __m256i, place: *const f64) -> __m256d {
+                    // SAFETY: as above.
+                    unsafe { _mm256_maskload_pd(place, mask) }
+                }
 
                 fn blend_single(mask: __m256, one: __m256, other: __m256) -> __m256 { _mm256_blendv_ps(one, other, mask) }
 
@@ -517,19 +536,23 @@ macro_rules! arrays {
             /// # Safety
             /// There are as many numbers as lanes, as in the functions below; or as many as are asked for.
             pub(crate) unsafe fn load(place: *const $number) -> Lanes {
+                // SAFETY: the caller vouches for as many numbers as an array of them has.
                 unsafe { place.cast::<Lanes>().read() }
             }
 
             pub(crate) unsafe fn load_some(place: *const $number, count: usize) -> Lanes {
+                // SAFETY: the caller vouches for so many numbers.
                 from_fn(|lane| if lane < count { unsafe { place.add(lane).read() } } else { 0.0 })
             }
 
             pub(crate) unsafe fn store(place: *mut $number, lanes: Lanes) {
+                // SAFETY: as for `load`.
                 unsafe { place.cast::<Lanes>().write(lanes) }
             }
 
             pub(crate) unsafe fn store_some(place: *mut $number, count: usize, lanes: Lanes) {
                 for (lane, number) in lanes.into_iter().enumerate().take(count) {
+                    // SAFETY: as for `load_some`.
                     unsafe { place.add(lane).write(number) }
                 }
             }

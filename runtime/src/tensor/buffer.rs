@@ -58,7 +58,7 @@ struct Foreign<T> {
 
 // SAFETY: the elements are read as through a `&[T]`, or are this one's alone as behind a `Box<[T]>`; the owner may go to another
 // thread.
-unsafe impl<T: Sync> Send for Foreign<T> {}
+unsafe impl<T: Send + Sync> Send for Foreign<T> {}
 // SAFETY: as above.
 unsafe impl<T: Sync> Sync for Foreign<T> {}
 impl<T> UnwindSafe for Foreign<T> {}

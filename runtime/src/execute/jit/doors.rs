@@ -18,9 +18,8 @@ use std::slice;
 ///
 /// # Safety
 /// As for [`take`].
-unsafe fn change<T, R>(array: *mut Array, body: impl FnOnce(&mut Vec<T>) -> R) -> R {
+unsafe fn change<T, R>(array: &mut Array, body: impl FnOnce(&mut Vec<T>) -> R) -> R {
     // SAFETY: as the caller promises.
-    let array = unsafe { &mut *array };
     let mut vector = unsafe { take::<T>(array) };
     let result = body(&mut vector);
     put(array, vector);
@@ -71,11 +70,11 @@ impl Wrong {
     ];
 }
 
-// SAFETY of all doors: machine code is made for the signatures below by `call.rs`, which knows them by the same types; it passes
-// addresses that the host has given it, or of words on its own stack, and they live as long as the function that called.
+// What machine code passes as a reference is the address of its session, of the run or of an array in it, which the host has given it, or of
+// words on its own stack: valid and of that type, and used by nothing else until the door returns. Where a door takes an address, its caller
+// has to vouch for what lies there.
 
-pub(super) unsafe extern "C" fn fail(run: *const Run<'_>, code: u64, one: u64, other: u64) {
-    let run = unsafe { &*run };
+pub(super) extern "C" fn fail(run: &Run<'_>, code: u64, one: u64, other: u64) {
     let name = |place: u64| run.tables.arrays.get(place as usize).map_or("an array", |array| array.0.as_str());
     let array = name(code >> 8);
     let said = match Wrong::ALL[(code & 0xff) as usize] {
@@ -92,15 +91,18 @@ pub(super) unsafe extern "C" fn fail(run: *const Run<'_>, code: u64, one: u64, o
 }
 
 /// An array of so many elements, in place of what the array was before; null where it failed.
+///
+/// # Safety
+/// There are so many factors.
 pub(super) unsafe extern "C" fn allocate(
-    session: *mut Session<'_>,
+    session: &mut Session<'_>,
     array: u64,
     factors: *const u64,
     count: u64,
     low: u64,
     high: u64,
 ) -> *mut Array {
-    let session = unsafe { &mut *session };
+    // SAFETY: as the caller promises.
     let factors = unsafe { shape(factors, count) };
     let (run, kind) = (session.run, session.run.tables.arrays[array as usize].1);
     let local = &mut session.locals[array as usize];
@@ -121,8 +123,7 @@ pub(super) unsafe extern "C" fn allocate(
 }
 
 /// An empty list, in place of what the array was before.
-pub(super) unsafe extern "C" fn list(session: *mut Session<'_>, array: u64) -> *mut Array {
-    let session = unsafe { &mut *session };
+pub(super) extern "C" fn list(session: &mut Session<'_>, array: u64) -> *mut Array {
     let kind = session.run.tables.arrays[array as usize].1;
     let local = &mut session.locals[array as usize];
     if !matches!(local, Local::Vector(..)) {
@@ -139,13 +140,15 @@ pub(super) unsafe extern "C" fn list(session: *mut Session<'_>, array: u64) -> *
     }
 }
 
+/// # Safety
+/// There are so many factors.
 pub(super) unsafe extern "C" fn table(
-    session: *mut Session<'_>,
+    session: &mut Session<'_>,
     array: u64,
     factors: *const u64,
     count: u64,
 ) -> *mut Table {
-    let session = unsafe { &mut *session };
+    // SAFETY: as the caller promises.
     let factors = unsafe { shape(factors, count) };
     let run = session.run;
     let local = &mut session.locals[array as usize];
@@ -158,8 +161,7 @@ pub(super) unsafe extern "C" fn table(
     })
 }
 
-pub(super) unsafe extern "C" fn bitmap(session: *mut Session<'_>, array: u64, extent: u64) -> *mut Bitmap {
-    let session = unsafe { &mut *session };
+pub(super) extern "C" fn bitmap(session: &mut Session<'_>, array: u64, extent: u64) -> *mut Bitmap {
     let run = session.run;
     let local = &mut session.locals[array as usize];
     run.guarded(std::ptr::null_mut(), || {
@@ -172,52 +174,60 @@ pub(super) unsafe extern "C" fn bitmap(session: *mut Session<'_>, array: u64, ex
 }
 
 /// The key is below the extent.
-pub(super) unsafe extern "C" fn mark(bitmap: *mut Bitmap, key: u64) {
-    unsafe { (*bitmap).mark(key as usize) }
+pub(super) extern "C" fn mark(bitmap: &mut Bitmap, key: u64) {
+    bitmap.mark(key as usize);
 }
 
 /// The keys, whose number is written to `count`.
-pub(super) unsafe extern "C" fn drain(bitmap: *mut Bitmap, count: *mut u64) -> *const u32 {
-    let keys = unsafe { (*bitmap).drained() };
-    unsafe { count.write(keys.len() as u64) };
+pub(super) extern "C" fn drain(bitmap: &mut Bitmap, count: &mut u64) -> *const u32 {
+    let keys = bitmap.drained();
+    *count = keys.len() as u64;
     keys.as_ptr()
 }
 
+/// # Safety
+/// There are so many elements of that kind, which nothing else uses.
 pub(super) unsafe extern "C" fn fill(data: *mut u8, length: u64, of: u64, low: u64, high: u64) {
-    // SAFETY: there are so many elements, which nothing else uses.
-    with_kind!(kind(of), |T| unsafe {
-        slice::from_raw_parts_mut(data.cast::<T>(), length as usize).fill(<T as Words>::of([low, high]));
-    });
+    // SAFETY: as the caller promises.
+    unsafe {
+        with_kind!(kind(of), |T| {
+            slice::from_raw_parts_mut(data.cast::<T>(), length as usize).fill(<T as Words>::of([low, high]))
+        });
+    }
 }
 
 /// Makes room for one more element.
-pub(super) unsafe extern "C" fn grow(run: *const Run<'_>, list: *mut Array, of: u64) -> u64 {
-    let run = unsafe { &*run };
+///
+/// # Safety
+/// The list is one of that kind.
+pub(super) unsafe extern "C" fn grow(run: &Run<'_>, list: &mut Array, of: u64) -> u64 {
     run.guarded(1, || {
-        with_kind!(kind(of), |T| unsafe {
-            change::<T, ()>(list, |vector| parallel::reserve(vector, 1));
-        });
+        // SAFETY: as the caller promises.
+        unsafe { with_kind!(kind(of), |T| change::<T, ()>(list, |vector| parallel::reserve(vector, 1))) };
         0
     })
 }
 
+/// # Safety
+/// The list is one of that kind, and there are so many factors.
 pub(super) unsafe extern "C" fn extend(
-    run: *const Run<'_>,
-    list: *mut Array,
+    run: &Run<'_>,
+    list: &mut Array,
     of: u64,
     factors: *const u64,
     count: u64,
     low: u64,
     high: u64,
 ) -> u64 {
-    let run = unsafe { &*run };
+    // SAFETY: as the caller promises.
     let factors = unsafe { shape(factors, count) };
     run.guarded(1, || {
-        with_kind!(kind(of), |T| unsafe {
-            change::<T, ()>(list, |vector| {
+        // SAFETY: as the caller promises.
+        unsafe {
+            with_kind!(kind(of), |T| change::<T, ()>(list, |vector| {
                 parallel::extend(vector, [length_of::<T>(&factors)], <T as Words>::of([low, high]));
-            });
-        });
+            }));
+        }
         0
     })
 }
@@ -241,14 +251,20 @@ macro_rules! with_key {
 }
 
 /// The place of a key in a list; the largest number where it failed.
-unsafe fn insert<K: Key>(run: *const Run<'_>, table: *mut Table, keys: *mut Array, key: u64) -> u64 {
-    let run = unsafe { &*run };
-    run.guarded(u64::MAX, || unsafe { change::<K, u64>(keys, |keys| (*table).insert(keys, K::narrow(key)) as u64) })
+///
+/// # Safety
+/// The list is one of these keys.
+unsafe fn insert<K: Key>(run: &Run<'_>, table: &mut Table, keys: &mut Array, key: u64) -> u64 {
+    // SAFETY: as the caller promises.
+    run.guarded(u64::MAX, || unsafe { change::<K, u64>(keys, |keys| table.insert(keys, K::narrow(key)) as u64) })
 }
 
 macro_rules! inserts {
     ($($name:ident $type:ty;)*) => {
-        $(pub(super) unsafe extern "C" fn $name(run: *const Run<'_>, table: *mut Table, keys: *mut Array, key: u64) -> u64 {
+        $(/// # Safety
+        /// The list is one of these keys.
+        pub(super) unsafe extern "C" fn $name(run: &Run<'_>, table: &mut Table, keys: &mut Array, key: u64) -> u64 {
+            // SAFETY: as the caller promises.
             unsafe { insert::<$type>(run, table, keys, key) }
         })*
     };
@@ -261,35 +277,41 @@ inserts! {
     insert_64 u64;
 }
 
-/// Sorts a list; the table may be null.
+/// Sorts a list; the table may be null, which is `None`.
+///
+/// # Safety
+/// The list is one of keys of that kind, and the places are 32-bit numbers.
 pub(super) unsafe extern "C" fn sort(
-    run: *const Run<'_>,
+    run: &Run<'_>,
     of: u64,
-    keys: *mut Array,
-    places: *mut Array,
-    table: *mut Table,
+    keys: &mut Array,
+    places: &mut Array,
+    table: Option<&mut Table>,
 ) -> u64 {
-    let run = unsafe { &*run };
     run.guarded(1, || {
-        with_key!(of, |K| unsafe {
-            change::<u32, ()>(places, |places| {
-                change::<K, ()>(keys, |keys| match table.as_mut() {
-                    Some(table) => table.sort(keys, places),
-                    None => parallel::sort(keys, places),
-                });
-            });
+        with_key!(of, |K| {
+            let sort = |keys: &mut Vec<K>, places: &mut Vec<u32>| match table {
+                Some(table) => table.sort(keys, places),
+                None => parallel::sort(keys, places),
+            };
+            // SAFETY: as the caller promises.
+            unsafe { change(places, |places| change(keys, |keys| sort(keys, places))) };
         });
         0
     })
 }
 
-pub(super) unsafe extern "C" fn reset(table: *mut Table, of: u64, keys: *mut Array) {
-    with_key!(of, |K| unsafe { change::<K, ()>(keys, |keys| (*table).reset(keys)) });
+/// # Safety
+/// The list is one of keys of that kind.
+pub(super) unsafe extern "C" fn reset(table: &mut Table, of: u64, keys: &mut Array) {
+    with_key!(of, |K| {
+        // SAFETY: as the caller promises.
+        unsafe { change::<K, ()>(keys, |keys| table.reset(keys)) };
+    });
 }
 
 /// Runs a parallel loop.
-pub(super) unsafe extern "C" fn parallel_loop(session: *mut Session<'_>, frame: *mut u64, plan: u64) -> u64 {
-    let session = unsafe { &mut *session };
+pub(super) extern "C" fn parallel_loop(session: &mut Session<'_>, frame: *mut u64, plan: u64) -> u64 {
     let run = session.run;
     run.guarded((), || drive(session, frame, &run.tables.plans[plan as usize]));
     u64::from(run.has_failed())
@@ -299,6 +321,8 @@ pub(super) extern "C" fn gather(code: u64, mask: u64) -> u64 {
     Bits::at(mask as usize).gather(code as usize) as u64
 }
 
+/// # Safety
+/// The processor has the instruction.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "bmi2")]
 pub(super) unsafe extern "C" fn gather_in_one(code: u64, mask: u64) -> u64 {
@@ -310,7 +334,11 @@ pub(super) extern "C" fn scatter(number: u64, mask: u64) -> u64 {
 }
 
 /// A mask; zero where there is none.
+///
+/// # Safety
+/// There are so many extents.
 pub(super) unsafe extern "C" fn mask(part: u64, extents: *const u64, count: u64) -> u64 {
+    // SAFETY: as the caller promises.
     let extents = unsafe { slice::from_raw_parts(extents, count as usize) };
     interleave::mask(extents, part as usize).unwrap_or(0)
 }
@@ -337,25 +365,19 @@ macro_rules! complex {
     ($($type:ident $part:ident $function:ident $quotient:ident;)*) => {
         $(
             /// A function of a complex number: two parts, or one real number.
-            pub(super) unsafe extern "C" fn $function(function: u64, re: $part, im: $part, result: *mut $part) {
+            pub(super) extern "C" fn $function(function: u64, re: $part, im: $part, result: &mut [$part; 2]) {
                 let number = $type::new(re, im);
                 let value = match Function::ALL[function as usize] {
                     Function::Sqrt => parallel::root(number),
                     Function::Exp => parallel::exponential(number),
                     _ => number.norm().into(),
                 };
-                unsafe {
-                    result.write(value.re);
-                    result.add(1).write(value.im);
-                }
+                *result = [value.re, value.im];
             }
 
-            pub(super) unsafe extern "C" fn $quotient(re: $part, im: $part, by_re: $part, by_im: $part, result: *mut $part) {
+            pub(super) extern "C" fn $quotient(re: $part, im: $part, by_re: $part, by_im: $part, result: &mut [$part; 2]) {
                 let value = parallel::quotient($type::new(re, im), $type::new(by_re, by_im));
-                unsafe {
-                    result.write(value.re);
-                    result.add(1).write(value.im);
-                }
+                *result = [value.re, value.im];
             }
         )*
     };

@@ -128,8 +128,9 @@ impl<T: Words + Position> Shared for Appended<JoinedPositions<T>> {
     }
 
     fn join(self: Box<Self>, children: &[usize]) {
-        // SAFETY: the parts of a vector of this type; chunks have had others.
+        // SAFETY: only this thread uses the whole, which is in the frame until the loop ends.
         let parts = unsafe { &mut *self.whole };
+        // SAFETY: they are the parts of a vector of this type; chunks have had others.
         let mut whole = unsafe { take::<T>(parts) };
         self.shared.join(&mut whole, children);
         put(parts, whole);
@@ -274,39 +275,42 @@ fn shared<'a>(
     /// # Safety
     /// The array has so many elements, which nothing else uses while the loop runs.
     unsafe fn whole<'a, T>(data: u64, length: usize) -> &'a mut [T] {
+        // SAFETY: as the caller promises.
         unsafe { slice::from_raw_parts_mut(data as *mut T, length) }
     }
-    // SAFETY of the slices: the frame says what machine code has of the array, which the loop shares and nothing else uses meanwhile.
-    match share.sharing {
-        Sharing::Owned => {
-            with_kind!(share.kind, |T| Box::new(chunks.owned(unsafe { whole::<T>(data, length) }, &begins)))
-        }
-        Sharing::Segmented { identity, add, anew } => with_kind!(share.kind, |T| {
-            let whole = unsafe { whole::<T>(data, length) };
-            let (length, identity) = (query(segment(place), 0), <T as Words>::of(identity));
-            let shared = match anew {
-                true => chunks.segmented_anew(whole, &begins, length, identity),
-                false => chunks.segmented(whole, &begins, length, identity),
-            };
-            Box::new(Reduced { shared, add, frame })
-        }),
-        Sharing::Private { identity, add } => with_kind!(share.kind, |T| {
-            let shared = chunks.private(unsafe { whole::<T>(data, length) }, <T as Words>::of(identity));
-            Box::new(Reduced { shared, add, frame })
-        }),
-        Sharing::Joined => with_kind!(share.kind, |T| {
-            let parts = data as *mut Array;
-            // SAFETY: what is appended to is in the frame by its parts, a vector of this kind.
-            let mut vector = unsafe { take::<T>(&mut *parts) };
-            Box::new(Appended { shared: chunks.joined(&mut vector), whole: parts })
-        }),
-        Sharing::JoinedPositions { .. } => {
-            let whole = data as *mut Array;
-            match share.kind {
-                Kind::One => Box::new(Appended { shared: chunks.joined_positions::<u8>(), whole }),
-                Kind::Two => Box::new(Appended { shared: chunks.joined_positions::<u16>(), whole }),
-                Kind::Four => Box::new(Appended { shared: chunks.joined_positions::<u32>(), whole }),
-                _ => Box::new(Appended { shared: chunks.joined_positions::<u64>(), whole }),
+    // SAFETY: the frame says what machine code has of the array: elements of its kind, or the parts of a vector of them. The loop shares it,
+    // and nothing else uses it meanwhile.
+    unsafe {
+        match share.sharing {
+            Sharing::Owned => {
+                with_kind!(share.kind, |T| Box::new(chunks.owned(whole::<T>(data, length), &begins)))
+            }
+            Sharing::Segmented { identity, add, anew } => with_kind!(share.kind, |T| {
+                let whole = whole::<T>(data, length);
+                let (length, identity) = (query(segment(place), 0), <T as Words>::of(identity));
+                let shared = match anew {
+                    true => chunks.segmented_anew(whole, &begins, length, identity),
+                    false => chunks.segmented(whole, &begins, length, identity),
+                };
+                Box::new(Reduced { shared, add, frame })
+            }),
+            Sharing::Private { identity, add } => with_kind!(share.kind, |T| {
+                let shared = chunks.private(whole::<T>(data, length), <T as Words>::of(identity));
+                Box::new(Reduced { shared, add, frame })
+            }),
+            Sharing::Joined => with_kind!(share.kind, |T| {
+                let parts = data as *mut Array;
+                let mut vector = take::<T>(&mut *parts);
+                Box::new(Appended { shared: chunks.joined(&mut vector), whole: parts })
+            }),
+            Sharing::JoinedPositions { .. } => {
+                let whole = data as *mut Array;
+                match share.kind {
+                    Kind::One => Box::new(Appended { shared: chunks.joined_positions::<u8>(), whole }),
+                    Kind::Two => Box::new(Appended { shared: chunks.joined_positions::<u16>(), whole }),
+                    Kind::Four => Box::new(Appended { shared: chunks.joined_positions::<u32>(), whole }),
+                    _ => Box::new(Appended { shared: chunks.joined_positions::<u64>(), whole }),
+                }
             }
         }
     }

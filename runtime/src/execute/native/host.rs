@@ -130,7 +130,7 @@ pub(super) unsafe fn receive<T>(given: &abi::Array) -> Vec<T> {
 /// As for [`receive`], with the type of `element`.
 pub(in crate::execute) unsafe fn receive_data(given: &abi::Array, element: ArrayElement) -> Data {
     // SAFETY: as the caller promises.
-    with_stored!(element, |T| T::put(unsafe { receive::<T>(given) }.into(), element))
+    unsafe { with_stored!(element, |T| T::put(receive::<T>(given).into(), element)) }
 }
 
 /// What tells this machine's processor from another that shares its cache folder, so far as the system says.

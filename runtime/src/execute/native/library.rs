@@ -24,22 +24,26 @@ struct HostMemory;
 static MEMORY: HostMemory = HostMemory;
 
 // SAFETY: each method is the host's allocator's method of that name, with the same layout; before the first call, when there
-// is no host yet, there is no memory.
+// is no host yet, there is no memory. The caller's promises of a layout and of memory are those that the host's method asks for.
 unsafe impl GlobalAlloc for HostMemory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as above.
         host().map_or(null_mut(), |host| unsafe { (host.allocate)(layout.size(), layout.align()) })
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as above.
         host().map_or(null_mut(), |host| unsafe { (host.allocate_zeroed)(layout.size(), layout.align()) })
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        // SAFETY: as above.
         host().map_or(null_mut(), |host| unsafe { (host.reallocate)(memory, layout.size(), layout.align(), new_size) })
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         if let Some(host) = host() {
+            // SAFETY: as above.
             unsafe { (host.free)(memory, layout.size(), layout.align()) }
         }
     }
