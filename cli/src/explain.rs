@@ -17,7 +17,9 @@ use clap::Args;
 use serde_json::{Value, json};
 use spc::cuda::model::Predictions;
 use spc::distribute::{Machine, Problem};
-use spc::execute::{Backend, Chain, Program, ProgramOptions, Tier, with_stack_for};
+use spc::execute::{
+    Backend, Chain, Operand, Program, ProgramError, ProgramOptions, Uncompiled, with_stack_for,
+};
 use spc_compiler::concrete;
 use spc_compiler::diagnostics::{self, Code};
 use spc_compiler::plan::{Facts, Planned};
@@ -102,6 +104,11 @@ impl Explain {
             repeat: self.repeat.get(),
             deterministic: self.deterministic,
             plan: self.plan,
+            target: match self.backend {
+                Target::Rust => concrete::Target::Cpu,
+                Target::Cuda => concrete::Target::Gpu,
+            },
+            has_inputs: !given.is_empty(),
         };
         if let Some(ranks) = self.ranks {
             return asked.ranks(source.single()?, given, &source, ranks.get());
@@ -109,46 +116,31 @@ impl Explain {
         if self.counters {
             return asked.counters(source.single()?, given, &source, &predictions(&self.model)?);
         }
+        let mut texts = Vec::new();
         let mut plans: Vec<(&notation::Kernel, Option<(Planned, Facts)>)> = Vec::new();
-        let mut tier_by_data = None;
         if given.is_empty() {
-            plans.extend(source.kernels.iter().map(|kernel| (kernel, self.plan.by_text(kernel, &self.dimensions))));
+            for kernel in &source.kernels {
+                let planned = self.plan.by_text(kernel, &self.dimensions);
+                let explained = || {
+                    let whole = planned.as_ref().map_or(kernel, |(planned, _)| &planned.kernel);
+                    let scheduled = schedule::schedule(whole, asked.options()).map_err(|problems| source.refuse(problems))?;
+                    asked.explained(planned.as_ref().map(|(planned, _)| planned), whole, &scheduled, &source)
+                };
+                texts.push(with_stack_for(kernel, explained)?);
+                plans.push((kernel, planned));
+            }
         } else {
             let kernel = source.single()?;
-            let ByData { planned, notes, tier } = asked.by_data(kernel, given, &source)?;
-            notes.iter().for_each(note);
-            tier_by_data = Some(tier);
-            plans.push((kernel, planned));
-        }
-        let mut texts = Vec::new();
-        let is_for_gpu = self.backend == Target::Cuda;
-        let for_cuda =
-            backend::cuda::Options { deterministic: self.deterministic, ..backend::cuda::Options::default() };
-        let target = if is_for_gpu { concrete::Target::Gpu } else { concrete::Target::Cpu };
-        for (kernel, planned) in &plans {
-            let deterministic = self.deterministic;
-            let options = schedule::Options { target, deterministic, ..schedule::Options::default() };
+            let operands = read(kernel, given, &Progress::new("reading"))?;
+            let uncompiled = asked.uncompiled(kernel, operands).map_err(|error| refuse(error, kernel, &source))?;
+            uncompiled.wrong_hints().iter().for_each(note);
+            let planned = uncompiled.planned();
             let explained = || {
-                let whole = planned.as_ref().map_or(*kernel, |(planned, _)| &planned.kernel);
-                let program = schedule::schedule(whole, options).map_err(|problems| source.refuse(problems))?;
-                let plan = planned.as_ref().map(|(planned, _)| explanation::plan(planned) + "\n");
-                let mut text = plan.unwrap_or_default() + &explanation::program(whole, &program);
-                let compiled = spc_compiler::compile(program).map_err(|problems| source.refuse(problems))?;
-                for compiled in &compiled.kernels {
-                    match target {
-                        concrete::Target::Gpu => {
-                            explanation::decisions(&for_device(compiled, None, for_cuda)?.decisions, &mut text)
-                        }
-                        concrete::Target::Cpu => explanation::decisions(&pass::decisions(&compiled.kernel), &mut text),
-                    }
-                }
-                if !is_for_gpu && (tier_by_data.is_some() || settings::is_verbose()) {
-                    let (tier, reason) = tier_by_data.clone().unwrap_or_else(|| Chain::expected(&compiled));
-                    _ = writeln!(text, "tier: {tier} ({reason})");
-                }
-                Ok::<String, Failure>(text)
+                let plan = planned.map(|(planned, _)| planned);
+                asked.explained(plan, uncompiled.kernel(), uncompiled.scheduled(), &source)
             };
             texts.push(with_stack_for(kernel, explained)?);
+            plans.push((kernel, planned.map(|(planned, facts)| (planned.clone(), facts.clone()))));
         }
         let plans = plans.iter().map(|(kernel, planned)| {
             let plan = planned.as_ref().map(|(planned, facts)| planning::as_json(planned, Some(facts)));
@@ -164,6 +156,8 @@ struct Asked<'a> {
     repeat: usize,
     deterministic: bool,
     plan: PlanArguments,
+    target: concrete::Target,
+    has_inputs: bool,
 }
 
 impl Asked<'_> {
@@ -227,31 +221,49 @@ impl Asked<'_> {
         }
     }
 
-    /// The plan for inputs, what is to be said of these, and in which way the kernel runs here.
-    fn by_data(&self, kernel: &notation::Kernel, given: Vec<Given>, source: &Source) -> Result<ByData, Failure> {
-        let operands = read(kernel, given, &Progress::new("reading"))?;
+    /// The kernel as `spc run` schedules it for these inputs.
+    fn uncompiled(&self, kernel: &notation::Kernel, operands: Vec<(String, Operand)>) -> Result<Uncompiled, ProgramError> {
         let options = ProgramOptions {
-            backend: Some(Backend::Interpreter),
+            backend: (self.target == concrete::Target::Gpu).then_some(Backend::Cuda),
             deterministic: self.deterministic,
             plan: self.plan.planning(),
             memory: self.plan.memory,
             calls: Some(self.repeat),
             ..ProgramOptions::default()
         };
-        let program = Program::new(kernel, operands, self.dimensions, &options);
-        let program = program.map_err(|error| refuse(error, kernel, source))?;
-        let planned = program.planned().cloned().zip(program.facts().cloned());
-        Ok(ByData { planned, notes: program.wrong_hints(), tier: Chain::expected(program.compiled()) })
+        Uncompiled::new(kernel, operands, self.dimensions, &options)
     }
-}
 
-/// What inputs decide.
-struct ByData {
-    planned: Option<(Planned, Facts)>,
-    /// What is to be said of them.
-    notes: Vec<String>,
-    /// In which way the kernel would run here, and why.
-    tier: (Tier, String),
+    fn options(&self) -> schedule::Options {
+        schedule::Options { target: self.target, deterministic: self.deterministic, ..schedule::Options::default() }
+    }
+
+    /// A plan, the loops of what was scheduled, and the decisions about these.
+    fn explained(
+        &self,
+        planned: Option<&Planned>,
+        whole: &notation::Kernel,
+        scheduled: &schedule::Program,
+        source: &Source,
+    ) -> Result<String, Failure> {
+        let plan = planned.map(|planned| explanation::plan(planned) + "\n");
+        let mut text = plan.unwrap_or_default() + &explanation::program(whole, scheduled);
+        let compiled = spc_compiler::compile(scheduled.clone()).map_err(|problems| source.refuse(problems))?;
+        let for_cuda = backend::cuda::Options { deterministic: self.deterministic, ..backend::cuda::Options::default() };
+        for compiled in &compiled.kernels {
+            match self.target {
+                concrete::Target::Gpu => {
+                    explanation::decisions(&for_device(compiled, None, for_cuda)?.decisions, &mut text);
+                }
+                concrete::Target::Cpu => explanation::decisions(&pass::decisions(&compiled.kernel), &mut text),
+            }
+        }
+        if self.target == concrete::Target::Cpu && (self.has_inputs || settings::is_verbose()) {
+            let (tier, reason) = Chain::expected(&compiled);
+            _ = writeln!(text, "tier: {tier} ({reason})");
+        }
+        Ok(text)
+    }
 }
 
 /// An `E` or a `W`, and digits.

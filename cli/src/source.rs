@@ -190,6 +190,10 @@ pub(crate) fn checked(path: &str) -> Result<Program, Failure> {
 fn program(text: String, origin: &str, named: Program, inputs: &[Known]) -> Result<Source, Failure> {
     let refuse = |problems| rendered(&[(&text, origin, problems)]);
     let mut program = syntax::parse_program(&text).map_err(refuse)?;
+    if program.items.is_empty() {
+        let failure = Failure::refused(format!("{origin} has nothing to compile"));
+        return Err(failure.help("write an assignment, 'y(i) = A(i, j) * x(j)', or kernels: 'fn k(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }'"));
+    }
     let printed = program.to_string();
     let own = |name: &str| program.items.iter().any(|item| matches!(item, Item::Format(own) if own.name.name == name));
     for item in &named.items {

@@ -12,6 +12,9 @@ pub fn plan(planned: &Planned) -> String {
         false => format!("plan: {}; as written {}\n", cost(&planned.cost), cost(&planned.written)),
     };
     indent(&mut text, &plan::text(&planned.kernel));
+    if planned.is_greedy {
+        text += "a product has too many factors to compare all plans: they are combined pair by pair, the best pair first\n";
+    }
     if planned.is_assumed {
         return text;
     }

@@ -122,6 +122,95 @@ fn command_lines() {
     ));
 }
 
+/// The text with what a help line proposes, if that is a name, a statement or a mask to write instead.
+fn mended(source: &str, problem: &Diagnostic, help: &str) -> Option<String> {
+    let code: Vec<&str> = help.split('`').skip(1).step_by(2).collect();
+    let &first = code.first()?;
+    let with = |start: usize, end: usize, text: &str| Some(format!("{}{text}{}", &source[..start], &source[end..]));
+    let span = problem.span;
+    // The statement that the problem is in, without what ends it.
+    let before = &source[..span.start.min(source.len())];
+    let start = before.rfind([';', '{', '}']).map_or(0, |mark| mark + 1);
+    let start = start + source[start..].len() - source[start..].trim_start().len();
+    let end = source[span.start.max(start)..].find([';', '}']).map_or(source.len(), |mark| span.start.max(start) + mark);
+    let is_statement = |text: &str| text.contains(" = ") || text.contains("= ") && !text.contains("==");
+    match help {
+        _ if code.iter().any(|code| code.contains('…')) => None,
+        _ if help.starts_with("did you mean") || help.starts_with("there is an element type") && code.len() == 1 => {
+            with(span.start, span.end, first)
+        }
+        _ if help.starts_with("add `where") => with(end, end, &format!(" {first}")),
+        _ if help.starts_with("end the statement with") => with(span.start, span.end, ";"),
+        _ if first.starts_with("let ") && help.contains("before the statement") => {
+            let (quotient, _) = problem.related.first()?;
+            let text = with(quotient.start, quotient.end, code.get(1)?)?;
+            Some(format!("{}{first} {}", &text[..start], &text[start..]))
+        }
+        _ if is_statement(first) && (help.contains("write `") || help.contains("as in `")) => {
+            with(start, end, first.trim_end_matches(';')).map(|text| match help.contains("as a parameter") {
+                // `y(i) = y0(i) + …` has a parameter more.
+                true => {
+                    let place = text[..start].rfind("->").and_then(|arrow| text[..arrow].rfind(')')).unwrap_or(start);
+                    let target = first.split(['(', ' ']).next().unwrap_or_default();
+                    format!("{}, {target}0: dense{}", &text[..place], &text[place..])
+                }
+                false => text,
+            })
+        }
+        _ => None,
+    }
+}
+
+/// Each help line that says what to write leads to a text without the problem, and without one of another kind.
+#[test]
+fn what_help_lines_propose_compiles() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/errors");
+    let mut tried = 0;
+    let mut failures = Vec::new();
+    let mut texts: Vec<(String, String)> = Vec::new();
+    for kind in ["syntax", "notation", "warnings"] {
+        for file in fs::read_dir(folder.join(kind)).expect("the cases are there") {
+            let path = file.expect("a file").path();
+            texts.push((path.display().to_string(), fs::read_to_string(&path).expect("the case can be read")));
+        }
+    }
+    for entry in all() {
+        let (_, rest) = entry.explanation.split_once("\nWrong:\n").expect("an example");
+        let lines = rest.lines().skip(1).take_while(|line| line.is_empty() || line.starts_with("    "));
+        let text: String = lines.map(|line| format!("{}\n", line.get(4..).unwrap_or(""))).collect();
+        if text.contains("fn ") {
+            texts.push((entry.code.to_string(), text));
+        }
+    }
+    for (name, source) in texts {
+        let problems = |text: &str| -> Vec<Diagnostic> {
+            let checked = syntax::parse_program(text).and_then(|program| check(&program));
+            match checked.map(|kernels| (kernels.clone(), schedule_all(kernels))) {
+                Err(problems) | Ok((_, Err(problems))) => problems.into_sorted(),
+                Ok((kernels, Ok(()))) => kernels.into_iter().flat_map(|kernel| kernel.warnings).collect(),
+            }
+        };
+        let before = problems(&source);
+        for problem in &before {
+            for help in &problem.help {
+                let Some(text) = mended(&source, problem, help) else { continue };
+                tried += 1;
+                let after = problems(&text);
+                let of_code = |problems: &[Diagnostic]| problems.iter().filter(|other| other.code == problem.code).count();
+                let is_new = |other: &&Diagnostic| {
+                    other.code != problem.code && before.iter().all(|known| known.code != other.code)
+                };
+                if of_code(&after) >= of_code(&before) || after.iter().any(|other| is_new(&other)) {
+                    let after: Vec<String> = after.iter().map(|other| format!("{} {}", other.code, other.message)).collect();
+                    failures.push(format!("{name}: {} `{help}`: {after:?}", problem.code));
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{} of {tried}:\n{}", failures.len(), failures.join("\n"));
+    assert!(tried > 80, "{tried}");
+}
+
 /// Codes that no case above can have, each with the reason.
 const WITHOUT_CASE: &[(Code, &str)] = &[];
 

@@ -2,12 +2,14 @@
 
 mod c_rows;
 mod complete_schedules;
+mod computed_extents;
 mod conformance;
 mod corpus;
 mod counters;
 mod cuda;
 mod decompositions;
 mod device;
+mod extremes;
 mod finch;
 mod fuzz;
 mod gaps;
@@ -47,12 +49,14 @@ fn main() -> ExitCode {
         suite.test("every_option_is_documented", every_option_is_documented);
         c_rows::tests(suite);
         complete_schedules::tests(suite);
+        computed_extents::tests(suite);
         conformance::tests(suite);
         corpus::tests(suite);
         counters::tests(suite);
         cuda::tests(suite);
         decompositions::tests(suite);
         device::tests(suite);
+        extremes::tests(suite);
         finch::tests(suite);
         fuzz::tests(suite);
         gaps::tests(suite);

@@ -201,7 +201,7 @@ impl Estimator {
     /// The patterns of some factors that bound loops over some variables, each once.
     fn among(&self, vars: Vars, live: Set) -> Vec<&Pattern> {
         let mut found: Vec<&Pattern> = Vec::new();
-        for pattern in members(live.into()).flat_map(|factor| &self.patterns[factor]) {
+        for pattern in members(live).flat_map(|factor| &self.patterns[factor]) {
             if pattern.walked & vars != 0 && !found.iter().any(|other| other.same_place(pattern)) {
                 found.push(pattern);
             }
@@ -297,7 +297,7 @@ impl Estimator {
         let patterns = self.among(vars, live);
         let bound = self.chain(vars, &patterns);
         let mut size = Size { estimate: self.tuples(vars, live).min(bound), bound };
-        let all: Vec<Vars> = members(live.into()).flat_map(|factor| &self.patterns[factor]).map(|p| p.walked).collect();
+        let all: Vec<Vars> = members(live).flat_map(|factor| &self.patterns[factor]).map(|p| p.walked).collect();
         let together = all.iter().fold(0, |all, own| all | own);
         for shared in members(together & !vars) {
             if all.iter().filter(|own| **own >> shared & 1 == 1).count() > 1 {

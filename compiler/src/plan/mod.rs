@@ -81,6 +81,8 @@ pub struct Planned {
     pub others: Vec<Alternative>,
     /// Whether some sizes were not known: then costs are those of sizes that might be.
     pub is_assumed: bool,
+    /// Whether a product has so many factors that they were combined pair by pair, the best pair first: other plans may be better.
+    pub is_greedy: bool,
 }
 
 /// The plan for a kernel of which the text alone is known, with the extents that it fixes and what it says of its tensors.
@@ -135,7 +137,8 @@ fn planned(kernel: &Kernel, sites: &[Site], chosen: &[Option<usize>], cost: Cost
     }
     let written = share::cost(sites, &vec![None; sites.len()]);
     let is_assumed = sites.iter().zip(chosen).any(|(site, chosen)| site.is_assumed && chosen.is_some());
-    Planned { kernel: write(kernel, sites, chosen), cost, written, others, is_assumed }
+    let is_greedy = sites.iter().zip(chosen).any(|(site, chosen)| site.is_greedy() && chosen.is_some());
+    Planned { kernel: write(kernel, sites, chosen), cost, written, others, is_assumed, is_greedy }
 }
 
 /// A kernel as text, with its schedule.

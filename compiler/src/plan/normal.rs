@@ -11,8 +11,11 @@ use super::sets::Vars;
 use crate::ir::{BinaryOperator, ElementType, Literal, ReduceOperator};
 use crate::notation::{Assignment, Expr, IndexVariable, Kernel, Reading, simplify};
 
-/// Products of more factors stay as they are written, and so do those of tensors of more modes.
-const MOST: usize = 24;
+/// Products of more factors stay as they are written: sets of them are the bits of a word, with one more for each temporary.
+const MOST_FACTORS: usize = 60;
+
+/// Products of tensors of more modes stay as they are written.
+const MOST_MODES: usize = 24;
 
 /// What reduces, and what combines factors.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -84,7 +87,7 @@ pub(super) fn product(kernel: &Kernel, expr: &Expr) -> Option<Product> {
     let mut product = Product { ring, element, scalars: Vec::new(), factors: Vec::new(), reduced: 0 };
     product.collect(kernel, expr)?;
     let free = product.factors.iter().fold(0, |all, factor| all | factor.variables);
-    let is_planned = product.reduced != 0 && product.reduced & !free == 0 && product.factors.len() <= MOST;
+    let is_planned = product.reduced != 0 && product.reduced & !free == 0 && product.factors.len() <= MOST_FACTORS;
     is_planned.then_some(product)
 }
 
@@ -143,7 +146,7 @@ fn has_fixed_part(kernel: &Kernel, expr: &Expr) -> bool {
         Expr::Binary(BinaryOperator::Divide | BinaryOperator::Remainder, left, _) => {
             !kernel.element_of(left).is_rounded()
         }
-        Expr::Access(access) => access.reads != Reading::Value || access.indices.len() > MOST,
+        Expr::Access(access) => access.reads != Reading::Value || access.indices.len() > MOST_MODES,
         _ => false,
     };
     is_fixed || expr.children().into_iter().any(|child| has_fixed_part(kernel, child))

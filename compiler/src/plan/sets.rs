@@ -4,7 +4,7 @@
 pub(super) type Vars = u64;
 
 /// A set of factors of a product, a bit each.
-pub(super) type Set = u32;
+pub(super) type Set = u64;
 
 /// The members of a set, ascending.
 pub(super) fn members(mut set: u64) -> impl Iterator<Item = usize> {

@@ -53,6 +53,13 @@ pub(super) struct Sizes<'a> {
     pub facts: Cow<'a, Facts>,
 }
 
+impl Site {
+    /// Whether not all plans were compared.
+    pub(super) fn is_greedy(&self) -> bool {
+        self.searches.iter().any(Search::is_greedy)
+    }
+}
+
 /// A product where it stands.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {

@@ -221,7 +221,7 @@ impl Search {
     }
 
     fn vars(&self, set: Set) -> Vars {
-        members(set.into()).fold(0, |all, factor| all | self.factors[factor].vars)
+        members(set).fold(0, |all, factor| all | self.factors[factor].vars)
     }
 
     fn all(&self) -> Set {
@@ -292,11 +292,15 @@ impl Search {
         self.tree(&parts, None, None).expect("a nest needs no memory")
     }
 
+    /// Whether factors are combined pair by pair, as there are too many to compare all trees.
+    pub(super) fn is_greedy(&self) -> bool {
+        self.factors.len() > MOST_EXACT
+    }
+
     /// The best trees, the cheapest first.
     pub(super) fn best(&mut self) -> Vec<Tree> {
         let all = self.all();
-        let count = self.factors.len();
-        if count > MOST_EXACT {
+        if self.is_greedy() {
             return self.greedy().into_iter().collect();
         }
         self.made.clear();
@@ -634,7 +638,7 @@ impl Search {
         let mut reached = first;
         loop {
             let vars = self.vars(reached);
-            let more = members(set.into()).filter(|&factor| self.factors[factor].vars & vars != 0);
+            let more = members(set).filter(|&factor| self.factors[factor].vars & vars != 0);
             let more = more.fold(0, |all, factor| all | 1 << factor);
             if more == reached {
                 return reached == set;
@@ -645,7 +649,7 @@ impl Search {
 
     /// The ways to cut a set.
     fn candidates(&mut self, set: Set, visit: &mut dyn FnMut(&mut Self, &[Part])) {
-        let factors = |set: Set| members(set.into()).map(Part::Factor);
+        let factors = |set: Set| members(set).map(Part::Factor);
         visit(self, &factors(set).collect::<Vec<_>>());
         let low = set & set.wrapping_neg();
         if set == low || self.visited > 2 * MOST_VISITED {
@@ -798,7 +802,7 @@ impl Search {
         let stored = if result.stored == 0 { 0 } else { cost::stored_part(result) };
         let open = result.levels.iter().fold(0, |all: Vars, &level| all | 1 << level);
         let is_stored = |vars: Vars| vars & open != 0 && vars & open & !stored == 0;
-        members(live.into()).flat_map(|factor| &self.of.patterns[factor]).all(|pattern| is_stored(pattern.vars))
+        members(live).flat_map(|factor| &self.of.patterns[factor]).all(|pattern| is_stored(pattern.vars))
     }
 
     /// A temporary as an operand.

@@ -82,6 +82,7 @@ impl Scheduler<'_> {
         if walked.iter().copied().filter(is_left).any(|access| self.kernel.must_be_copied(access)) {
             return None;
         }
+        let costed = self.kernel.costed(&term.value);
         let steps = |order: &[IndexVariable], copied: &[Access]| {
             let stored_as = |access: &Access| {
                 let own = &self.kernel.tensor(access.tensor).format;
@@ -90,7 +91,7 @@ impl Scheduler<'_> {
                     false => own.clone(),
                 }
             };
-            let cost = self.kernel.cost(order, &term.value, &stored_as);
+            let cost = costed.cost(order, &stored_as);
             cost.steps + cost.terms + self.copying(copied)
         };
         let mut best = None;

@@ -112,26 +112,64 @@ impl Kernel {
         })
     }
 
-    /// What loops, outermost first, cost that compute `value` wherever it has an entry. `format` is how an access is stored.
-    pub(super) fn cost(&self, loops: &[IndexVariable], value: &Expr, format: &dyn Fn(&Access) -> Format) -> Cost {
+    /// A value of which loops in several orders are compared.
+    pub(super) fn costed<'a>(&'a self, value: &'a Expr) -> Costed<'a> {
+        let fill = |access: &Access| self.tensor(access.values()).fill;
+        let mut count = 0;
+        Costed {
+            kernel: self,
+            value,
+            accesses: value.accesses(),
+            chance: Chance::of(value, &mut count, &fill),
+            is_product: is_product(value, &fill),
+            extents: (0..self.variables.len()).map(|place| self.typical_extent(IndexVariable(place))).collect(),
+        }
+    }
+
+    /// Whether an expression has an entry only where all that it reads have one.
+    pub(super) fn is_product(&self, expr: &Expr) -> bool {
+        is_product(expr, &|access| self.tensor(access.values()).fill)
+    }
+}
+
+/// A value, and what of its costs no order of loops changes.
+pub(super) struct Costed<'a> {
+    kernel: &'a Kernel,
+    value: &'a Expr,
+    accesses: Vec<&'a Access>,
+    chance: Chance,
+    is_product: bool,
+    /// How many coordinates each index variable is taken to have.
+    extents: Vec<f64>,
+}
+
+/// An access as it is stored.
+struct Stored {
+    format: Format,
+    levels: Vec<IndexVariable>,
+}
+
+impl Costed<'_> {
+    /// What loops, outermost first, cost that compute the value wherever it has an entry. `format` is how an access is stored.
+    pub(super) fn cost(&self, loops: &[IndexVariable], format: &dyn Fn(&Access) -> Format) -> Cost {
+        let stored = |access: &&Access| {
+            let format = format(access);
+            Stored { levels: level_variables(access, &format), format }
+        };
+        let stored: Vec<Stored> = self.accesses.iter().map(stored).collect();
         let mut cost = Cost { steps: 0.0, terms: 1.0 };
         for (place, &variable) in loops.iter().enumerate() {
-            let is_computed = self.variables[variable.0].value.is_some();
-            let extent = if is_computed { 1.0 } else { self.typical_extent(variable) };
-            let part = |access: &Access| self.part(access, &format(access), variable);
-            let fill = |access: &Access| self.tensor(access.values()).fill;
-            let mut chance = chance(value, &part, &fill);
-            let mut walked = 0.0;
-            value.for_each_access(&mut |access| {
-                let part = part(access);
-                walked += if part < 1.0 { part * extent } else { 0.0 };
-            });
-            if let Some(([one, other], is_searched)) = self.intersected(value, variable, format) {
+            let is_computed = self.kernel.variables[variable.0].value.is_some();
+            let extent = if is_computed { 1.0 } else { self.extents[variable.0] };
+            let parts: Vec<f64> = stored.iter().map(|stored| self.part(stored, variable)).collect();
+            let mut chance = self.chance.at(&parts);
+            let mut walked: f64 = parts.iter().filter(|part| **part < 1.0).map(|part| part * extent).sum();
+            if let Some(([one, other], is_searched)) = self.intersected(&stored, &parts, variable) {
                 let (least, most) = (one.min(other), one.max(other));
-                if contracts(value, &loops[..place], variable) {
+                if contracts(self.value, &loops[..place], variable) {
                     chance = least;
                 }
-                if is_searched && most > UNEVEN * least && self.target == Target::Cpu {
+                if is_searched && most > UNEVEN * least && self.kernel.target == Target::Cpu {
                     walked = walked.min(least * extent * SEARCHED.max((most / least).log2()));
                 }
             }
@@ -148,43 +186,26 @@ impl Kernel {
         cost
     }
 
-    /// Whether an expression has an entry only where all that it reads have one.
-    pub(super) fn is_product(&self, expr: &Expr) -> bool {
-        is_product(expr, &|access| self.tensor(access.values()).fill)
-    }
-
     /// The parts of a variable's coordinates that two operands have, of which a loop visits what both have; and whether each stores
     /// every coordinate once, in order, so that one can be searched for those of the other.
-    fn intersected(
-        &self,
-        value: &Expr,
-        variable: IndexVariable,
-        format: &dyn Fn(&Access) -> Format,
-    ) -> Option<([f64; 2], bool)> {
-        let mut walked = Vec::new();
-        let mut are_searched = true;
-        value.for_each_access(&mut |access| {
-            let format = format(access);
-            let part = self.part(access, &format, variable);
-            if part < 1.0 {
-                let depth = level_variables(access, &format).iter().rposition(|&other| other == variable);
-                let level = depth.map(|depth| format.levels[depth].format);
-                are_searched &=
-                    level.is_some_and(|level| level.kind.is_compressed() && level.unique() && level.ordered());
-                walked.push(part);
-            }
-        });
-        let [one, other] = walked[..] else { return None };
-        self.is_product(value).then_some(([one, other], are_searched))
+    fn intersected(&self, stored: &[Stored], parts: &[f64], variable: IndexVariable) -> Option<([f64; 2], bool)> {
+        let mut walked = stored.iter().zip(parts).filter(|(_, part)| **part < 1.0);
+        let (Some(one), Some(other), None) = (walked.next(), walked.next(), walked.next()) else { return None };
+        let is_searched = |stored: &Stored| {
+            let depth = stored.levels.iter().rposition(|&other| other == variable);
+            let level = depth.map(|depth| stored.format.levels[depth].format);
+            level.is_some_and(|level| level.kind.is_compressed() && level.unique() && level.ordered())
+        };
+        self.is_product.then(|| ([*one.1, *other.1], is_searched(one.0) && is_searched(other.0)))
     }
 
     /// The part of a variable's coordinates at which an access has an entry.
-    fn part(&self, access: &Access, format: &Format, variable: IndexVariable) -> f64 {
-        let depth = level_variables(access, format).iter().rposition(|&other| other == variable);
+    fn part(&self, stored: &Stored, variable: IndexVariable) -> f64 {
+        let depth = stored.levels.iter().rposition(|&other| other == variable);
         match depth {
-            Some(depth) if !is_located(format.levels[depth].format) => match depth {
+            Some(depth) if !is_located(stored.format.levels[depth].format) => match depth {
                 0 => ROOTS,
-                _ => (CHILDREN / self.typical_extent(variable)).min(1.0),
+                _ => (CHILDREN / self.extents[variable.0]).min(1.0),
             },
             _ => 1.0,
         }
@@ -192,24 +213,59 @@ impl Kernel {
 }
 
 /// The chance that an expression has an entry where its accesses have one with theirs.
-fn chance(expr: &Expr, part: &dyn Fn(&Access) -> f64, fill: &dyn Fn(&Access) -> Literal) -> f64 {
-    let of = |expr: &Expr| chance(expr, part, fill);
-    match expr {
-        Expr::Access(access) => part(access),
-        // A sign in front of bytes: `0 - x`.
-        Expr::Literal(literal) if literal.is_zero() => 0.0,
-        Expr::Literal(_) | Expr::Index(..) => 1.0,
-        Expr::Reduce(_, _, body) => of(body),
-        Expr::Unary(_, operand) => of(operand),
-        // A value where a mask has entries.
-        Expr::Binary(BinaryOperator::And, mask, value) if matches!(&**mask, Expr::Access(mask) if mask.reads == Reading::Stored) => {
-            of(mask) * of(value)
+enum Chance {
+    /// That of an access, by its place.
+    Access(usize),
+    Known(f64),
+    Sum(Vec<Chance>),
+    Product(Vec<Chance>),
+}
+
+impl Chance {
+    /// `count` accesses came before.
+    fn of(expr: &Expr, count: &mut usize, fill: &dyn Fn(&Access) -> Literal) -> Self {
+        let is_mask = |mask: &Expr| matches!(mask, Expr::Access(mask) if mask.reads == Reading::Stored);
+        match expr {
+            Expr::Access(_) => {
+                *count += 1;
+                Chance::Access(*count - 1)
+            }
+            // A sign in front of bytes: `0 - x`.
+            Expr::Literal(literal) => Chance::Known(if literal.is_zero() { 0.0 } else { 1.0 }),
+            Expr::Index(..) => Chance::Known(1.0),
+            Expr::Reduce(_, _, body) => Self::of(body, count, fill),
+            Expr::Unary(_, operand) => Self::of(operand, count, fill),
+            // A value where a mask has entries.
+            Expr::Binary(BinaryOperator::And, mask, value) if is_mask(mask) => {
+                Chance::Product(vec![Self::of(mask, count, fill), Self::of(value, count, fill)])
+            }
+            expr => {
+                let decisive = decisive(expr, fill);
+                let mut decide = Vec::new();
+                let mut others = Vec::new();
+                for (place, child) in expr.children().into_iter().enumerate() {
+                    let chance = Self::of(child, count, fill);
+                    let is_decisive = decisive.iter().any(|other| std::ptr::eq(*other, child));
+                    match (is_decisive, expr) {
+                        (true, _) => decide.push(chance),
+                        // Of a choice the condition has no entries.
+                        (false, Expr::Select(..)) if place == 0 => {}
+                        (false, _) => others.push(chance),
+                    }
+                }
+                if decide.is_empty() { Chance::Sum(others) } else { Chance::Product(decide) }
+            }
         }
-        expr => match (decisive(expr, fill), expr) {
-            (none, Expr::Select(_, yes, no)) if none.is_empty() => (of(yes) + of(no)).min(1.0),
-            (none, _) if none.is_empty() => expr.children().into_iter().map(of).sum::<f64>().min(1.0),
-            (all, _) => all.into_iter().map(of).product(),
-        },
+    }
+
+    /// The chance where accesses have these.
+    fn at(&self, parts: &[f64]) -> f64 {
+        match self {
+            Chance::Access(place) => parts[*place],
+            Chance::Known(chance) => *chance,
+            Chance::Sum(chances) => chances.iter().map(|chance| chance.at(parts)).sum::<f64>().min(1.0),
+            Chance::Product(chances) => chances.iter().map(|chance| chance.at(parts)).product(),
+        }
     }
 }
 

@@ -23,7 +23,7 @@
 
 use super::Way;
 use super::copy::{searched_format, sorted_format};
-use super::cost::{Collecting, DENSE_BYTES, SORTED};
+use super::cost::{Collecting, Costed, DENSE_BYTES, SORTED};
 use super::is_identity;
 use super::lift::{has_sum, normalize};
 use super::order::{Edge, append_edges, storage_edges};
@@ -221,7 +221,7 @@ impl Scheduler<'_> {
             false => self.format_of(access),
         };
         let value = term.masks.iter().fold(term.value.clone(), |value, mask| masked(&value, mask));
-        let cost = self.kernel.cost(&order, &value, &stored_as);
+        let cost = self.kernel.costed(&value).cost(&order, &stored_as);
         cost.steps + cost.terms + self.copying(&copied)
     }
 
@@ -341,6 +341,7 @@ impl Scheduler<'_> {
         if reads.iter().filter(is_left).any(is_forced) {
             return None;
         }
+        let costed = self.kernel.costed(value);
         for copied in self.choices_of_copies(&movable) {
             let copying = self.copying(&copied);
             if best.as_ref().is_some_and(|best| best.steps <= copying) {
@@ -368,8 +369,8 @@ impl Scheduler<'_> {
                     true => sorted_format(access, &self.format_of(access), &order),
                     false => self.format_of(access),
                 };
-                let cost = self.kernel.cost(&order, value, &stored_as);
-                let filled = self.filled(&order, depth, value, &stored_as, &coordinates, &dense);
+                let cost = costed.cost(&order, &stored_as);
+                let filled = self.filled(&costed, &order, depth, &stored_as, &coordinates, &dense);
                 let mut collecting = Collecting::of(filled.0, filled.1, Some(dense_coordinates));
                 if self.kernel.target == Target::Gpu {
                     // Threads of a device have no lists that grow.
@@ -421,15 +422,15 @@ impl Scheduler<'_> {
     /// summed is taken to bring every entry twice.
     fn filled(
         &self,
+        costed: &Costed<'_>,
         order: &[IndexVariable],
         depth: usize,
-        value: &Expr,
         format: &dyn Fn(&Access) -> Format,
         coordinates: &[IndexVariable],
         dense: &[IndexVariable],
     ) -> (f64, f64) {
-        let outside = self.kernel.cost(&order[..depth], value, format).terms;
-        let terms = self.kernel.cost(order, value, format).terms / outside.max(f64::MIN_POSITIVE) / self.block(dense);
+        let outside = costed.cost(&order[..depth], format).terms;
+        let terms = costed.cost(order, format).terms / outside.max(f64::MIN_POSITIVE) / self.block(dense);
         let summed = order[depth..].iter().filter(|v| !coordinates.contains(v) && !dense.contains(v)).count();
         (terms, terms / f64::from(1u32 << summed.min(16)))
     }

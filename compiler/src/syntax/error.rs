@@ -1,6 +1,6 @@
 //! Words for what the lexemes and the tree show to be wrong; `expected.rs` has those for what the grammar refuses.
 
-use super::{MAXIMUM_DEPTH, MAXIMUM_NESTING};
+use super::{MAXIMUM_DEPTH, MAXIMUM_NESTING, neighbours};
 use crate::diagnostics::codes::syntax as codes;
 use crate::diagnostics::{Diagnostic, Span, suggest};
 
@@ -63,6 +63,13 @@ pub(super) fn nested_brackets(span: Span) -> Diagnostic {
         .help("give a part of the expression a name with `let`")
 }
 
+/// A comment too many.
+pub(super) fn nested_comments(span: Span) -> Diagnostic {
+    Diagnostic::new(codes::TOO_DEEP, span, format!("comments are nested more than {MAXIMUM_NESTING} deep"))
+        .label("this one is too deep")
+        .help("end each `/*` with its own `*/`, or comment lines out with `//`")
+}
+
 /// An operator too many.
 pub(crate) fn deep_expression(span: Span) -> Diagnostic {
     Diagnostic::new(codes::TOO_DEEP, span, format!("this expression is more than {MAXIMUM_DEPTH} operators deep"))
@@ -90,10 +97,9 @@ pub(super) fn unknown_reduction(name: &str, span: Span, reductions: &[&str]) -> 
     let list: Vec<String> = reductions.iter().map(|name| format!("`{name}`")).collect();
     let problem = Diagnostic::new(codes::UNKNOWN_REDUCTION, span, format!("`{name}` is not a reduction"))
         .label("two lists in parentheses follow this name");
-    match suggest::similar(name, reductions.iter().copied()) {
-        Some(other) => problem.help(format!("there is a reduction `{other}`")),
-        None => problem.help(format!("the reductions are {}", join(&list, "and"))),
-    }
+    let close = || suggest::similar(name, reductions.iter().copied()).map(|close| format!("there is a reduction `{close}`"));
+    let help = neighbours::instead(name, None).or_else(close);
+    problem.help(help.unwrap_or_else(|| format!("the reductions are {}", join(&list, "and"))))
 }
 
 /// `y(i) join= x(i)` where nothing declares `join`.
@@ -121,7 +127,7 @@ pub(super) fn not_a_variable(span: Span) -> Diagnostic {
 }
 
 /// `a`, `a or b`, `a, b or c`
-pub(super) fn join(words: &[String], last: &str) -> String {
+pub(crate) fn join(words: &[String], last: &str) -> String {
     match words {
         [] => "something else".to_owned(),
         [only] => only.clone(),

@@ -261,7 +261,7 @@ fn unexpected(source: &str, place: &Place, expected: &Expected) -> Diagnostic {
     };
     let help = match missing_at_end_of_line(source, place, expected) {
         None => hint(place, expected),
-        Some(_) => None,
+        Some(_) => expected.says("`;`").then(|| "end the statement with `;`".to_owned()),
     };
     match help {
         Some(help) => problem.help(help),

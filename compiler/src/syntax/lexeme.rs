@@ -2,7 +2,6 @@
 
 use super::parser::{Grammar, Rule};
 use super::{MAXIMUM_NESTING, error};
-use crate::diagnostics::codes::syntax as codes;
 use crate::diagnostics::{Diagnostic, Span};
 use pest::Parser as _;
 
@@ -42,14 +41,11 @@ pub(super) struct Lexeme<'a> {
 pub(super) fn scan(text: &str) -> (Vec<Lexeme<'_>>, Vec<Diagnostic>) {
     let mut lexemes = Vec::new();
     let mut problems = Vec::new();
-    let pairs = match Grammar::parse(Rule::lexemes, text) {
-        Ok(pairs) => pairs,
-        // Comments inside comments to a depth that would overflow the stack.
-        Err(_) => {
-            let span = Span::new(text.find("/*").unwrap_or(0), text.len());
-            return (lexemes, vec![Diagnostic::new(codes::TOO_DEEP, span, "comments are nested too deeply")]);
-        }
-    };
+    // The grammar reads comments in comments recursively.
+    if let Some(place) = deep_comment(text) {
+        return (lexemes, vec![error::nested_comments(Span::new(place, place + OPENING.len()))]);
+    }
+    let Ok(pairs) = Grammar::parse(Rule::lexemes, text) else { return (lexemes, problems) };
     for pair in pairs.flatten() {
         let span = Span::new(pair.as_span().start(), pair.as_span().end());
         let text = pair.as_str();
@@ -79,6 +75,45 @@ pub(super) fn scan(text: &str) -> (Vec<Lexeme<'_>>, Vec<Diagnostic>) {
     }
     problems.extend(too_deep(&lexemes));
     (lexemes, problems)
+}
+
+const OPENING: &str = "/*";
+
+/// The first `/*` that stands inside of too many others, where comments are: not in strings, and not behind `//`.
+fn deep_comment(text: &str) -> Option<usize> {
+    let (mut place, mut depth) = (0, 0usize);
+    while place < text.len() {
+        let rest = &text.as_bytes()[place..];
+        let line_end = || rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(rest.len());
+        place += match rest {
+            [b'/', b'*', ..] => {
+                if depth == MAXIMUM_NESTING {
+                    return Some(place);
+                }
+                depth += 1;
+                2
+            }
+            [b'*', b'/', ..] if depth > 0 => {
+                depth -= 1;
+                2
+            }
+            [b'/', b'/', ..] if depth == 0 => line_end(),
+            [b'"', ..] if depth == 0 => string_length(&rest[..line_end()]).unwrap_or(1),
+            _ => 1,
+        };
+    }
+    None
+}
+
+/// The length of a string that a line begins with, if it ends there.
+fn string_length(line: &[u8]) -> Option<usize> {
+    let mut is_escaped = false;
+    let end = line.iter().skip(1).position(|&byte| {
+        let is_end = byte == b'"' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        is_end
+    });
+    end.map(|end| end + 2)
 }
 
 /// Brackets inside one another beyond the limit; the first of each statement only.

@@ -269,6 +269,71 @@ fn depth_is_limited_without_overflowing_the_stack() {
     assert!(parse_format(&(many("(", 20_000) + &many(")", 20_000))).is_err());
 }
 
+/// Fifty thousand of whatever can stand inside of itself, on the stack of a thread.
+#[test]
+fn nothing_nests_without_a_limit() {
+    const COUNT: usize = 50_000;
+    let nested = |open: &str, inner: &str, close: &str| open.repeat(COUNT) + inner + &close.repeat(COUNT);
+    let texts = [
+        ("/*", "", "*/"),
+        ("/*", "", ""),
+        ("/* \"", "", "\" */"),
+        ("// \r/*", "", "*/"),
+        ("\"\\\"\"/*", "", "*/"),
+        ("(", "x", ")"),
+        ("-(", "x", ")"),
+        ("[", "dense", "]"),
+        ("{", "", "}"),
+        ("(i) -> [", "i: dense", "]"),
+        ("-", "x", ""),
+        ("! ", "x", ""),
+        ("x + ", "x", ""),
+        ("x *", "x", ""),
+        ("x < ", "x", ""),
+        ("exp(", "x", ")"),
+        ("A(", "i", ")"),
+        ("sum(k)(", "x", ")"),
+        ("select(x > 0, ", "x", ", 0)"),
+        ("concat(i, ", "x(i)", ", x(i))"),
+        ("x(i / ", "2", ")"),
+        ("on y {", "parallel(i);", "}"),
+        ("schedule {", "", "}"),
+        ("parallel(", "i", ");"),
+        ("simd(j: ", "lanes", ")"),
+        ("dense, ", "x", ""),
+        ("pub(in ", "x", ")"),
+        ("x::", "x", ""),
+        ("/// ", "", ""),
+        ("x**", "x", ""),
+        ("x[", "i", "]"),
+        ("if x: ", "y = x", ""),
+        ("for i in range(n): ", "y[i] = x[i]", ""),
+    ];
+    let all = std::thread::Builder::new().stack_size(2 << 20).spawn(move || {
+        for (open, inner, close) in texts {
+            let text = nested(open, inner, close);
+            let kernel = |body: &str| format!("fn k(x: dense) -> y: dense {{ {body} }}");
+            let read = |text: &str| {
+                _ = (holds_items(text), parse_program(text), parse_statement(text), parse_format(text));
+                _ = (parse_schedule(text), parse_parameter_format(text));
+            };
+            read(&text);
+            read(&format!("y(i) = {text}"));
+            read(&format!("schedule {{ {text} }}"));
+            read(&kernel(&format!("y(i) = {text};")));
+            read(&kernel(&format!("y(i) = x(i) where {text};")));
+            read(&kernel(&format!("y(i) += x({text});")));
+            read(&format!("fn f(v) = {text};"));
+            read(&format!("format f = {text};"));
+            read(&format!("fn k(x: {text}) -> y: dense {{ y(i) = x(i); }}"));
+        }
+    });
+    all.unwrap().join().unwrap();
+    let problems = parse_program(&nested("/*", "", "*/")).unwrap_err().into_sorted();
+    assert_eq!(problems.iter().map(|problem| problem.code).collect::<Vec<_>>(), [codes::TOO_DEEP]);
+    assert!(parse_program(&("/*".repeat(MAXIMUM_NESTING) + &"*/".repeat(MAXIMUM_NESTING))).is_ok());
+}
+
 #[test]
 fn what_is_just_within_the_limits_parses() {
     let nested = |count: usize| format!("A = {}x{}", "-(".repeat(count), ")".repeat(count));

@@ -12,9 +12,6 @@ use spc_compiler::ir::{Affine, IndexExpr, IndexOperator, Size};
 /// The sizes of dimensions as far as they are known, by their places.
 type Sizes<'a> = &'a [Option<usize>];
 
-/// What a bound says of the size of a dimension, by its place.
-type Rule = fn(&Bound, usize, Sizes) -> Option<usize>;
-
 /// A computed index over dimensions, and the dimension that it must lie below, if it indexes one.
 pub(super) struct Bound {
     pub(super) dimension: Option<usize>,
@@ -43,82 +40,126 @@ pub(super) fn of_schedule(kernel: &concrete::Kernel) -> Vec<Bound> {
     kernel.bounds.iter().map(|bound| Bound { dimension: bound.extent, index: bound.index.clone() }).collect()
 }
 
-/// Finds sizes by the bounds: first the largest that keep all computed indices inside, then, for modes whose size nothing else
-/// gives, the smallest that holds all computed indices.
+/// Finds sizes by the bounds: the largest that keep all computed indices inside, and, for modes whose size nothing else gives, the
+/// smallest that holds all computed indices.
 pub(super) fn infer(bounds: &[Bound], sizes: &mut [Option<usize>]) {
-    // A mode holds all of its indices where all of them are known, and then those that are.
-    let rules: [(Rule, bool, bool); 3] = [(largest, true, false), (end, false, true), (end, false, false)];
-    for (rule, is_upper, waits) in rules {
-        while let Some((place, size)) = (0..sizes.len()).filter(|&place| sizes[place].is_none()).find_map(|place| {
-            let mut own = bounds.iter().filter(|bound| bound.dimension == Some(place));
-            if waits && own.any(|bound| rule(bound, place, sizes).is_none()) {
-                return None;
-            }
-            let all = bounds.iter().filter_map(|bound| rule(bound, place, sizes));
-            let size = if is_upper { all.min() } else { all.max() };
-            size.map(|size| (place, size))
-        }) {
-            sizes[place] = Some(size);
-        }
+    while let Some((place, size)) = next(bounds, sizes) {
+        sizes[place] = Some(size);
     }
 }
 
-/// The largest size of `unknown` that keeps a bound, where all else in it is known.
-fn largest(bound: &Bound, unknown: usize, sizes: Sizes) -> Option<usize> {
-    let limit = i128::try_from(sizes[bound.dimension?]?).ok()?;
-    let index = bound.with_extents(sizes);
-    if !index.extents().is_empty() {
-        return searched(&index, limit, unknown, sizes);
-    }
-    let (index, limit) = undivided(&index, limit);
-    let Affine { constant, mut terms } = index.affine()?;
-    let place = terms.iter().position(|(dimension, _)| *dimension == unknown)?;
-    let (_, factor) = terms.remove(place);
-    let (least, greatest) = range(&Affine { constant, terms }, sizes)?;
-    let room = if factor > 0 { limit.saturating_sub(1).saturating_sub(greatest) } else { least };
-    let last = room.div_euclid(i128::from(factor.unsigned_abs()));
-    Some(size(last.saturating_add(1)))
+/// A size that follows from those that are known. Where nothing else does, the first variable of several in one index is as long as
+/// that index allows where the others are zero, and a mode holds those of its indices that are known.
+fn next(bounds: &[Bound], sizes: Sizes) -> Option<(usize, usize)> {
+    let find = |rule: &dyn Fn(usize) -> Option<usize>| {
+        let unknown = (0..sizes.len()).filter(|&place| sizes[place].is_none());
+        unknown.into_iter().find_map(|place| Some((place, rule(place)?)))
+    };
+    let ends = |place| {
+        bounds.iter().filter(move |bound| bound.dimension == Some(place)).map(move |bound| end(bound, place, sizes))
+    };
+    find(&|place| largest(bounds, place, sizes, false))
+        .or_else(|| find(&|place| largest(bounds, place, sizes, true)))
+        .or_else(|| find(&|place| ends(place).collect::<Option<Vec<usize>>>()?.into_iter().max()))
+        .or_else(|| find(&|place| ends(place).flatten().max()))
 }
 
-/// The same where the size of `unknown` is a factor itself, as in `j * extent(k) + k`: found by halving, as indices grow with it.
-fn searched(index: &IndexExpr<usize>, limit: i128, unknown: usize, sizes: Sizes) -> Option<usize> {
-    let known = |dimension: &usize| *dimension == unknown || sizes[*dimension].is_some();
-    if !index.variables().iter().chain(&index.extents()).all(known) {
+/// The largest size of `unknown` that keeps all bounds. With `alone`, one bound in which all else is known is enough: in the others, what is
+/// not known is zero.
+fn largest(bounds: &[Bound], unknown: usize, sizes: Sizes, alone: bool) -> Option<usize> {
+    let rooms = || bounds.iter().filter_map(|bound| room(bound, unknown, sizes));
+    let is_any_known = rooms().any(|room| room != Room::Unknown);
+    if !is_any_known || !alone && rooms().any(|room| room == Room::Unknown) {
         return None;
     }
+    let others_at_zero: Vec<Option<usize>> = sizes.iter().map(|size| size.or(Some(1))).collect();
+    let size_of = |bound: &Bound| match room(bound, unknown, sizes)? {
+        Room::Unknown => room(bound, unknown, &others_at_zero),
+        known => Some(known),
+    };
+    let all = bounds.iter().filter_map(size_of);
+    all.filter_map(|room| if let Room::Size(size) = room { Some(size) } else { None }).min()
+}
+
+/// What a bound says of the size of a dimension in it.
+#[derive(Clone, Copy, PartialEq)]
+enum Room {
+    Size(usize),
+    Endless,
+    /// Something else in the index is not known.
+    Unknown,
+}
+
+/// How large `unknown` may be; `None` where the bound does not depend on it, or ends where nobody knows.
+///
+/// A rising index is bounded by the end of its mode, a falling one by zero. What begins beyond the other side is left to [`check`].
+fn room(bound: &Bound, unknown: usize, sizes: Sizes) -> Option<Room> {
+    let limit = i128::try_from(sizes[bound.dimension?]?).ok()?;
+    let index = bound.with_extents(sizes);
+    let affine = index.affine();
+    let (variables, extents) = match &affine {
+        Some(affine) => (affine.terms.iter().map(|(variable, _)| *variable).collect(), Vec::new()),
+        None => (index.variables(), index.extents()),
+    };
+    let mut places = variables.iter().chain(&extents);
+    if !places.clone().any(|place| *place == unknown) {
+        return None;
+    }
+    if !places.all(|place| *place == unknown || sizes[*place].is_some()) {
+        return Some(Room::Unknown);
+    }
+    if let Some(Affine { constant, mut terms }) = affine
+        && let Some(place) = terms.iter().position(|(dimension, _)| *dimension == unknown)
+    {
+        let (_, factor) = terms.remove(place);
+        let (least, greatest) = range(&Affine { constant, terms }, sizes)?;
+        let room = if factor > 0 { limit.saturating_sub(1).saturating_sub(greatest) } else { least };
+        let last = room.div_euclid(i128::from(factor.unsigned_abs()));
+        return Some(Room::Size(size(last.saturating_add(1))));
+    }
+    Some(searched(&index, limit, unknown, sizes))
+}
+
+/// No extent is as large.
+const FAR: usize = usize::MAX / 4;
+
+/// The same for any index, whose range grows with the size: found by doubling and halving.
+fn searched(index: &IndexExpr<usize>, limit: i128, unknown: usize, sizes: Sizes) -> Room {
     let range = |size: usize| {
         let of = |dimension: &usize| if *dimension == unknown { size } else { sizes[*dimension].unwrap_or(0) };
         index
             .with_extents(&mut |dimension| i64::try_from(of(dimension)).ok())
             .range(&mut |dimension| last(of(dimension)))
     };
-    let (first, _) = range(1);
+    let ((first, first_end), (far, far_end)) = (range(1), range(FAR));
+    let (falls, rises) = (far < first, far_end > first_end);
+    let lowest = if falls && !rises { 0 } else { first.min(0) };
+    let highest = if falls && !rises { first_end.max(limit - 1) } else { limit - 1 };
     let fits = |size: usize| {
         let (least, greatest) = range(size);
-        least >= first.min(0) && greatest < limit
+        least >= lowest && greatest <= highest
     };
-    let (mut fitting, mut beyond) = (0, usize::MAX / 2);
+    if !fits(1) {
+        return Room::Size(0);
+    }
+    let mut fitting = 1;
+    while fitting < FAR && fits(2 * fitting) {
+        fitting *= 2;
+    }
+    if fitting >= FAR {
+        return Room::Endless;
+    }
+    let mut beyond = 2 * fitting;
     while beyond - fitting > 1 {
         let middle = fitting + (beyond - fitting) / 2;
         *(if fits(middle) { &mut fitting } else { &mut beyond }) = middle;
     }
-    Some(fitting)
+    Room::Size(fitting)
 }
 
 /// A size: none below zero, and the largest where it is beyond that, which [`check`] refuses.
 fn size(size: i128) -> usize {
     usize::try_from(size.max(0)).unwrap_or(usize::MAX)
-}
-
-/// `i` below 8 is the same as `i / 2` below 4, or `i / 2 + 3` below 7.
-fn undivided(index: &IndexExpr<usize>, limit: i128) -> (&IndexExpr<usize>, i128) {
-    let IndexExpr::Binary(operator, left, right) = index else { return (index, limit) };
-    match (operator, left.constant(), right.constant()) {
-        (IndexOperator::Divide, _, Some(by)) => undivided(left, limit.saturating_mul(i128::from(by))),
-        (IndexOperator::Add, _, Some(offset)) => undivided(left, limit.saturating_sub(i128::from(offset))),
-        (IndexOperator::Add, Some(offset), _) => undivided(right, limit.saturating_sub(i128::from(offset))),
-        _ => (index, limit),
-    }
 }
 
 /// One more than the greatest index into the mode `unknown`, where the sizes it depends on are known.
@@ -241,6 +282,141 @@ mod tests {
         assert_eq!(sizes("bound d1 9 - d0", &[None, Some(10)]), (vec![Some(10), Some(10)], None));
         assert_eq!(sizes("bound d1 d0 / 2 + 1", &[None, Some(10)]), (vec![Some(18), Some(10)], None));
         assert_eq!(sizes("bound d1 d0 + 1 bound d1 d0 + 3", &[None, Some(10)]).0[0], Some(7));
+    }
+
+    #[test]
+    fn falling_indices_are_bounded_by_zero() {
+        assert_eq!(sizes("bound d1 0 - d0 + 4", &[None, Some(5)]), (vec![Some(5), Some(5)], None));
+        assert_eq!(sizes("bound d1 4 - d0", &[None, Some(5)]), (vec![Some(5), Some(5)], None));
+        assert_eq!(sizes("bound d1 (9 - 2 * d0) + 1 - 3", &[None, Some(9)]).0[0], Some(4));
+        assert_eq!(sizes("bound d1 7 - d0 / 2", &[None, Some(8)]).0[0], Some(16));
+        let (_, error) = sizes("bound d1 9 - d0", &[None, Some(5)]);
+        assert_eq!(error.unwrap(), "index `9 - n0` reaches 9 of a mode of extent 5");
+    }
+
+    #[test]
+    fn of_several_unknown_variables_the_first_leaves_room_for_the_others() {
+        let coupled = "bound d2 d0 + d1 bound d2 d0 + 1 bound d2 d1 + 2";
+        assert_eq!(sizes(coupled, &[None, None, Some(5)]), (vec![Some(4), Some(2), Some(5)], None));
+        assert_eq!(sizes("bound d2 d0 + d1", &[None, None, Some(5)]).0, [None, None, Some(5)]);
+        assert_eq!(sizes("bound d1 d0 % 4", &[None, Some(5)]).0[0], None);
+    }
+
+    /// Random indices over `d0`, `d1` and `d2`, as expressions whose dividends are never below zero.
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, count: i64) -> i64 {
+            self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            ((self.0 >> 33) % count as u64) as i64
+        }
+
+        fn index(&mut self, depth: usize) -> IndexExpr<usize> {
+            if depth == 0 {
+                return match self.below(5) {
+                    0 => IndexExpr::Constant(self.below(12)),
+                    1 => IndexExpr::Variable(1 + self.below(2) as usize),
+                    _ => IndexExpr::Variable(0),
+                };
+            }
+            let (left, right) = (self.index(depth - 1), self.index(depth - 1));
+            let number = IndexExpr::Constant(1 + self.below(5));
+            match self.below(8) {
+                0 | 1 => IndexExpr::binary(IndexOperator::Add, left, right),
+                2 | 3 => IndexExpr::binary(IndexOperator::Subtract, left, right),
+                4 => IndexExpr::binary(IndexOperator::Subtract, number, left),
+                5 => IndexExpr::binary(IndexOperator::Multiply, IndexExpr::Constant(self.below(7) - 3), left),
+                _ if left.range(&mut |_| 1 << 40).0 < 0 => IndexExpr::binary(IndexOperator::Add, left, number),
+                6 => IndexExpr::binary(IndexOperator::Divide, left, number),
+                _ => IndexExpr::binary(IndexOperator::Remainder, left, number),
+            }
+        }
+    }
+
+    /// All values of an index up to these sizes of `d0`, `d1` and `d2`.
+    fn values(index: &IndexExpr<usize>, sizes: [usize; 3]) -> Vec<i128> {
+        let mut all = Vec::new();
+        for a in 0..sizes[0] {
+            for b in 0..sizes[1] {
+                for c in 0..sizes[2] {
+                    all.push(index.value(&mut |&v| Some([a, b, c][v] as i128)).unwrap());
+                }
+            }
+        }
+        all
+    }
+
+    /// The largest size of `d0` with which all values are inside, up to `CAP`; and whether it begins outside of the side that it does not
+    /// leave by, which is refused.
+    fn enumerated(index: &IndexExpr<usize>, others: [usize; 2], limit: i128) -> (usize, bool) {
+        let all = |size| values(index, [size, others[0], others[1]]);
+        let inside = |size: usize| all(size).iter().all(|&value| (0..limit).contains(&value));
+        (size_while(inside), !inside(1))
+    }
+
+    const CAP: usize = 120;
+
+    fn size_while(inside: impl Fn(usize) -> bool) -> usize {
+        (1..=CAP).find(|&size| !inside(size)).map_or(CAP, |beyond| beyond - 1)
+    }
+
+    #[test]
+    fn sizes_are_those_that_enumeration_finds() {
+        let mut random = Random(1);
+        let (mut found, mut refused, mut endless) = (0, 0, 0);
+        for _ in 0..6000 {
+            let others = [1 + random.below(4) as usize, 1 + random.below(5) as usize];
+            let count = 1 + random.below(2) as usize;
+            let depth = 1 + random.below(4) as usize;
+            let indices: Vec<(IndexExpr<usize>, usize)> =
+                (0..count).map(|_| (random.index(depth), random.below(25) as usize)).collect();
+            // A variable that falls out of a sum does not matter.
+            let is_in = |index: &IndexExpr<usize>| match index.affine() {
+                Some(affine) => affine.terms.iter().any(|(variable, _)| *variable == 0),
+                None => index.variables().contains(&0),
+            };
+            let depend: Vec<_> = indices.iter().filter(|(index, _)| is_in(index)).collect();
+            let bounds: Vec<Bound> = (3..)
+                .zip(&indices)
+                .map(|(at, (index, _))| Bound { dimension: Some(at), index: index.clone() })
+                .collect();
+            let mut sizes = vec![None, Some(others[0]), Some(others[1])];
+            sizes.extend(indices.iter().map(|(_, limit)| Some(*limit)));
+            infer(&bounds, &mut sizes);
+            let by_enumeration = depend.iter().map(|(index, limit)| enumerated(index, others, *limit as i128));
+            let (expected, outside) =
+                by_enumeration.fold((CAP, false), |(size, outside), (own, begins)| (size.min(own), outside || begins));
+            let text = indices.iter().map(|(index, limit)| format!("{} of {limit}", index.show(&|v| format!("d{v}"))));
+            let text = format!("{} with {others:?}", text.collect::<Vec<_>>().join(", "));
+            match sizes[0] {
+                None => (assert_eq!(expected, CAP, "{text}"), endless += 1).1,
+                Some(size) if size.min(CAP) == expected => found += 1,
+                // Nothing is inside: the call is refused.
+                Some(size) => {
+                    assert!(outside && expected == 0, "{text}: {size}, not {expected}");
+                    let mut extents: Vec<usize> = sizes.iter().map(|size| size.unwrap()).collect();
+                    extents[0] = size;
+                    assert!(check(&bounds, &extents, &|_| ("n", Size::Runtime)).is_err(), "{text}");
+                    refused += 1;
+                }
+            }
+        }
+        assert!(found > 3000 && refused > 300 && endless > 300, "{found} found, {refused} refused, {endless} endless");
+    }
+
+    #[test]
+    fn modes_are_as_long_as_enumeration_finds() {
+        let mut random = Random(2);
+        for _ in 0..3000 {
+            let given = [1 + random.below(6) as usize, 1 + random.below(4) as usize, 1 + random.below(5) as usize];
+            let depth = 1 + random.below(4) as usize;
+            let indices = [random.index(depth), random.index(1)];
+            let bounds = indices.clone().map(|index| Bound { dimension: Some(3), index });
+            let mut sizes = vec![Some(given[0]), Some(given[1]), Some(given[2]), None];
+            infer(&bounds, &mut sizes);
+            let end = indices.iter().flat_map(|index| values(index, given)).max().unwrap() + 1;
+            assert_eq!(sizes[3], Some(end.max(0) as usize), "{} {given:?}", indices[0].show(&|v| format!("d{v}")));
+        }
     }
 
     #[test]

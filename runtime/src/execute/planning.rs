@@ -95,8 +95,19 @@ pub(super) fn kernel<'a>(written: &'a notation::Kernel, planned: Option<&'a Plan
     planned.map_or(written, |planned| &planned.kernel)
 }
 
+/// What declarations say of inputs that is far from what these have, a line each.
+pub(super) fn all_wrong_hints<'a>(
+    declared: &[notation::Tensor],
+    inputs: impl Iterator<Item = (&'a str, &'a AnyTensor)>,
+) -> Vec<String> {
+    let is_hinted = |tensor: &&notation::Tensor| tensor.hints != notation::Hints::default();
+    let of = |name: &str| declared.iter().filter(is_hinted).find(|tensor| tensor.name == name);
+    let hinted = inputs.filter_map(|(name, tensor)| Some((of(name)?, tensor)));
+    hinted.flat_map(|(declared, tensor)| wrong_hints(declared, tensor)).collect()
+}
+
 /// What a text says of an input that is far from what it has.
-pub(super) fn wrong_hints(declared: &notation::Tensor, tensor: &AnyTensor) -> Vec<String> {
+fn wrong_hints(declared: &notation::Tensor, tensor: &AnyTensor) -> Vec<String> {
     let fibers = declared.hints.fibers.and_then(|_| declared.format.mode_order());
     let prefix = fibers.map(|order| order.iter().rev().skip(1).map(|&mode| 1 << mode).sum());
     match prefix {

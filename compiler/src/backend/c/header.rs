@@ -1,5 +1,6 @@
 //! What those who call a function must know: its parameters, the header, and what stands around both files.
 
+use crate::backend::legible;
 use crate::ir::{ArrayElement, ArrayRole, Initial, Kernel, Literal, Size, Source, Structure, Verified};
 
 /// How a kernel uses an array that it is given.
@@ -158,11 +159,5 @@ extern \"C\" {{
 {vector}
 {helpers}{code}"
     );
-    (ascii(source), ascii(header))
-}
-
-/// Comments speak of the user's names as they are; the text is of ASCII alone.
-fn ascii(text: String) -> String {
-    let spelled = |c: char| if c.is_ascii() { c.to_string() } else { format!("u{:x}", u32::from(c)) };
-    text.chars().map(spelled).collect()
+    (legible(source), legible(header))
 }

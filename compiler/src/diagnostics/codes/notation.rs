@@ -209,8 +209,9 @@ Correct:
         code: RESULT_READ,
         title: "a statement that reads what it assigns",
         explanation: "
-A statement can't read the tensor that it assigns: what it holds depends on the order in which the loops run. To add to
-what is there, write `+=`; `*=`, `min=` and `max=` combine in other ways.
+A statement can't read the tensor that it assigns: what it holds depends on the order in which the loops run. A result begins anew
+with each call, as zero: what it held before is a parameter of another name. Behind a statement that assigns it, `+=` adds to what that has made,
+and `*=`, `min=` and `max=` combine in other ways.
 
 Wrong:
 
@@ -220,8 +221,8 @@ Wrong:
 
 Correct:
 
-    fn product(A: csr, x: dense) -> y: dense {
-        y(i) += A(i, j) * x(j);
+    fn product(A: csr, x: dense, y0: dense) -> y: dense {
+        y(i) = y0(i) + A(i, j) * x(j);
     }
 ",
     },
@@ -229,18 +230,19 @@ Correct:
         code: UNKNOWN_FUNCTION,
         title: "no such function",
         explanation: "
-The functions are `min`, `max`, `abs`, `sqrt`, `exp`, `ln`, `pow` and `select`.
+A name with values in parentheses is a function: one that every program has, as `min`, `max`, `abs`, `sqrt`, `exp`, `ln`, `pow` and `select`
+are, or one that the file defines. docs/reference/words.md has all.
 
 Wrong:
 
-    fn roots(A: csr) -> B: csr {
-        B(i, j) = sqr(A(i, j));
+    fn logarithms(x: dense) -> y: dense {
+        y(i) = log(x(i));
     }
 
 Correct:
 
-    fn roots(A: csr) -> B: csr {
-        B(i, j) = sqrt(A(i, j));
+    fn logarithms(x: dense) -> y: dense {
+        y(i) = ln(x(i));
     }
 ",
     },
@@ -877,8 +879,9 @@ Correct:
         title: "a division by missing entries",
         explanation: "
 An entry that a sparse tensor does not store is zero, and most entries are. A quotient by such a tensor has no finite value
-at nearly every coordinate. `where` restricts the statement to the coordinates at which a tensor stores entries. A division
-of whole numbers by the literal zero is refused too.
+at nearly every coordinate. `where` restricts the statement to the coordinates at which a tensor stores entries. It is about the statement as a
+whole: a quotient inside of an explicit reduction, or one term of several, is made by a statement of its own,
+`let q(i, k) = b(i) / A(i, k) where A(i, k);`. A division of whole numbers by the literal zero is refused too.
 
 Wrong:
 

@@ -179,7 +179,7 @@ Correct:
         code: TOO_DEEP,
         title: "nested too deeply",
         explanation: "
-Brackets may stand inside one another 64 deep, and an expression may be 256 operators deep. A sum of `n` terms is `n`
+Brackets may stand inside one another 64 deep, and so may comments; an expression may be 256 operators deep. A sum of `n` terms is `n`
 operators deep. Give parts of the expression names with `let`. A statement may have 512 index variables, as each may be a
 loop within the others; in the macro, which runs on the stack of rustc, it may have 128.
 

@@ -17,6 +17,9 @@ pub const EVERY_COORDINATE: Code = Code::warning(105);
 /// A schedule that rules out a plan which is ten times cheaper.
 pub const RULED_OUT: Code = Code::warning(106);
 
+/// A sum over an index that only a function has.
+pub const SUM_OF_FUNCTION: Code = Code::warning(107);
+
 /// A dense temporary that is read only where a sparse tensor has entries.
 pub const READ_IN_PART: Code = Code::warning(108);
 
@@ -132,6 +135,24 @@ Correct:
         y(i) = A(i, j) * t(j);
     }
     schedule { plan(as_written); }
+",
+    },
+    Entry {
+        code: SUM_OF_FUNCTION,
+        title: "a sum around a function",
+        explanation: r"
+An index that the left-hand side lacks is summed over in each term as a whole: `f = sqrt(A(i, j) * A(i, j))` adds the roots, which are
+absolute values, and is not the norm of `A`. Where the index stands inside of a function alone, either may be meant, so the sum is
+written. There is no warning for `+=`, which says what is added.
+
+Wrong:
+
+    fn norm(A: csr) -> f: f64 { f = sqrt(A(i, j) * A(i, j)); }
+
+Correct:
+
+    fn norm(A: csr) -> f: f64 { f = sqrt(sum(i, j)(A(i, j) * A(i, j))); }
+    fn absolute(A: csr) -> f: f64 { f = sum(i, j)(sqrt(A(i, j) * A(i, j))); }
 ",
     },
     Entry {

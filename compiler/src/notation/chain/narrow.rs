@@ -53,8 +53,60 @@ fn some_operands(kernel: &mut Kernel, statement: &mut Assignment, most: usize) -
     if operands(kernel, &statement.value) <= most || !is_known_without_mask(kernel, statement) {
         return None;
     }
-    let place = largest(kernel, &mut statement.value, most)?;
-    Some(part::take(kernel, &statement.target, place))
+    let target = statement.target.clone();
+    pair(kernel, &target, &mut statement.value, most).or_else(|| {
+        let place = largest(kernel, &mut statement.value, most)?;
+        Some(part::take(kernel, &target, place))
+    })
+}
+
+/// Takes two factors out of a product that is summed, with the sum over what only they have: of a product of many matrices, that of two of them.
+fn pair(kernel: &mut Kernel, target: &Access, value: &mut Expr, most: usize) -> Option<Assignment> {
+    if operands(kernel, value) <= most {
+        return None;
+    }
+    let Expr::Reduce(plus, variables, body) = value else {
+        return value.children_mut().into_iter().find_map(|child| pair(kernel, target, child, most));
+    };
+    let times = plus.distributes()?;
+    let mut factors = Vec::new();
+    collect_factors(body, times, &mut factors);
+    let free: Vec<Vec<IndexVariable>> =
+        factors.iter().map(|factor| factor.free_variables(&|variable| kernel.running(&[variable]))).collect();
+    let others_have = |one: usize, other: usize, variable: &IndexVariable| {
+        let others = free.iter().enumerate().filter(|(place, _)| *place != one && *place != other);
+        others.into_iter().any(|(_, free)| free.contains(variable))
+    };
+    let own = |one: usize, other: usize| -> Vec<IndexVariable> {
+        let shared = variables.iter().filter(|variable| free[one].contains(variable) && free[other].contains(variable));
+        shared.filter(|variable| !others_have(one, other, variable)).copied().collect()
+    };
+    let is_sparse = |place: &usize| operands(kernel, factors[*place]) > 0;
+    let pairs = (0..factors.len()).flat_map(|one| (one + 1..factors.len()).map(move |other| (one, other)));
+    let (one, other, own) = pairs
+        .filter(|(one, other)| is_sparse(one) && is_sparse(other))
+        .map(|(one, other)| (one, other, own(one, other)))
+        .find(|(.., own)| !own.is_empty())?;
+    let product = |left, right| Expr::Binary(times, Box::new(left), Box::new(right));
+    let mut part = Expr::Reduce(*plus, own.clone(), Box::new(product(factors[one].clone(), factors[other].clone())));
+    let mut rest: Vec<Expr> = factors.into_iter().cloned().collect();
+    let made = part::take(kernel, target, &mut part);
+    rest[one] = part;
+    rest.remove(other);
+    let whole = rest.into_iter().reduce(product)?;
+    variables.retain(|variable| !own.contains(variable));
+    if variables.is_empty() { *value = whole } else { **body = whole }
+    Some(made)
+}
+
+fn collect_factors<'e>(expr: &'e Expr, times: BinaryOperator, factors: &mut Vec<&'e Expr>) {
+    match expr {
+        Expr::Binary(operator, left, right) if *operator == times => {
+            collect_factors(left, times, factors);
+            collect_factors(right, times, factors);
+        }
+        _ => factors.push(expr),
+    }
 }
 
 /// Whether parts of a value may be formed where a mask has no entry too, which is then not asked for.

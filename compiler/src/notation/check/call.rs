@@ -19,7 +19,7 @@ impl<'s> Values<'_, 's> {
     ) -> Option<Expr> {
         let Some(entry) = functions::find(&name.name) else {
             arguments.iter().for_each(|argument| drop(self.value(argument, element)));
-            self.found.push(unknown_function(name));
+            self.found.push(unknown_function(name, None));
             return None;
         };
         let asks_for_mode = entry.form == Form::Extent && arguments.len() == 2;
@@ -181,13 +181,12 @@ fn no_extent(asked: &syntax::Expr, help: &str) -> Diagnostic {
 }
 
 /// A function that nothing knows.
-pub(super) fn unknown_function(name: &Ident) -> Diagnostic {
+pub(super) fn unknown_function(name: &Ident, call: Option<&syntax::Access>) -> Diagnostic {
     let message = format!("there is no function `{}`", name.name);
     let unknown = Diagnostic::new(codes::UNKNOWN_FUNCTION, name.span, message).label("not a function");
-    match neighbours::function(&name.name).or_else(|| suggest::similar(&name.name, functions::names())) {
-        Some(close) => unknown.help(format!("did you mean `{close}`?")),
-        None => unknown.help(format!("the functions are {}", words::list(functions::names()))),
-    }
+    let close = || suggest::similar(&name.name, functions::names()).map(|close| format!("did you mean `{close}`?"));
+    let help = neighbours::instead(&name.name, call).or_else(close);
+    unknown.help(help.unwrap_or_else(|| format!("the functions are {}", words::list(functions::names()))))
 }
 
 fn argument_count(entry: &functions::Entry, given: usize, span: Span) -> Diagnostic {

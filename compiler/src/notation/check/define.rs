@@ -23,6 +23,7 @@ use crate::syntax::{
     Access, AssignOperator, Expr, ExprKind, FunctionDefinition, Ident, Index, Item, Kernel, MAXIMUM_DEPTH,
     MonoidDefinition, Program, error,
 };
+use std::collections::BTreeSet;
 
 /// How many operators and operands the functions of a statement may come to.
 const LARGEST: usize = 20_000;
@@ -117,7 +118,7 @@ impl<'a> Definitions<'a> {
                                 .help("give the indices where the function is called"),
                         );
                     }
-                    None => found.push(self.unknown_function(&access.name)),
+                    None => found.push(self.unknown_function(access)),
                 }
                 super::uses::index_exprs(access).for_each(|index| self.check_body(index, parameters, found));
             }
@@ -132,8 +133,9 @@ impl<'a> Definitions<'a> {
         }
     }
 
-    fn unknown_function(&self, name: &Ident) -> Diagnostic {
-        let unknown = super::call::unknown_function(name);
+    fn unknown_function(&self, call: &Access) -> Diagnostic {
+        let name = &call.name;
+        let unknown = super::call::unknown_function(name, Some(call));
         let own = self.functions.iter().map(|function| function.name.name.as_str());
         match suggest::similar(&name.name, own) {
             Some(close) => Diagnostic { help: vec![format!("did you mean `{close}`?")], ..unknown },
@@ -146,7 +148,7 @@ impl<'a> Definitions<'a> {
         let mut recursive = Vec::new();
         for function in &self.functions {
             let mut path = vec![function.name.name.as_str()];
-            let mut seen = Vec::new();
+            let mut seen = BTreeSet::new();
             if let Some(span) = self.calls_back(&function.body, &mut path, &mut seen) {
                 let name = &function.name.name;
                 let through = path[1..].iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
@@ -162,7 +164,7 @@ impl<'a> Definitions<'a> {
     }
 
     /// Where a body comes to call the first function of the path; the path then leads there.
-    fn calls_back(&self, body: &Expr, path: &mut Vec<&'a str>, seen: &mut Vec<&'a str>) -> Option<Span> {
+    fn calls_back(&self, body: &Expr, path: &mut Vec<&'a str>, seen: &mut BTreeSet<&'a str>) -> Option<Span> {
         if let ExprKind::Access(access) = &body.kind {
             let arguments = super::uses::index_exprs(access);
             if let Some(span) = arguments.into_iter().find_map(|argument| self.calls_back(argument, path, seen)) {
@@ -173,10 +175,10 @@ impl<'a> Definitions<'a> {
             if name == path[0] {
                 return Some(access.span);
             }
-            if seen.contains(&name) {
+            // A longer chain is refused where it is called: it is too deep.
+            if path.len() > MAXIMUM_DEPTH || !seen.insert(name) {
                 return None;
             }
-            seen.push(name);
             path.push(name);
             // What is underlined is the call in the first function.
             if self.calls_back(&function.body, path, seen).is_some() {
@@ -200,7 +202,7 @@ impl<'a> Definitions<'a> {
         let tensors: Vec<String> = declared.chain(targets).collect();
         for statement in &mut kernel.body {
             let names = &tensors;
-            let mut expansion = Expansion { definitions: self, found, calls: &mut calls, names, size: 0 };
+            let mut expansion = Expansion::new(self, found, &mut calls, names);
             if let AssignOperator::Reduce(operator) = &mut statement.operator {
                 *operator = self.resolved(*operator);
             }
@@ -216,7 +218,7 @@ impl<'a> Definitions<'a> {
                         .label("each call stands for a body")
                         .help("give what several calls need a name, by `let`"),
                 );
-            } else if depth(&statement.value) > MAXIMUM_DEPTH {
+            } else if expansion.is_too_deep || depth(&statement.value) > MAXIMUM_DEPTH {
                 found.push(error::deep_expression(statement.value.span));
             }
         }
@@ -261,8 +263,12 @@ impl<'a> Definitions<'a> {
         let mut body = monoid.body.clone();
         let mut problems = Diagnostics::new();
         let mut calls = Vec::new();
-        let names = &[];
-        Expansion { definitions: self, found: &mut problems, calls: &mut calls, names, size: 0 }.within(&mut body, &[]);
+        let mut expansion = Expansion::new(self, &mut problems, &mut calls, &[]);
+        expansion.within(&mut body, &[]);
+        if expansion.is_too_deep {
+            found.push(error::deep_expression(body.span));
+            return nothing;
+        }
         let mut sound = Vec::new();
         let mut refused: Vec<(ElementType, Diagnostic)> = Vec::new();
         for element in ElementType::ALL {
@@ -370,20 +376,37 @@ struct Expansion<'a, 'd> {
     names: &'a [String],
     /// How much has been put in.
     size: usize,
+    /// How many operators and calls stand around what is looked at.
+    depth: usize,
+    is_too_deep: bool,
 }
 
-impl Expansion<'_, '_> {
+impl<'a, 'd> Expansion<'a, 'd> {
+    fn new(definitions: &'a Definitions<'d>, found: &'a mut Diagnostics, calls: &'a mut Vec<Called>, names: &'a [String]) -> Self {
+        Expansion { definitions, found, calls, names, size: 0, depth: 0, is_too_deep: false }
+    }
+
     /// Expands calls in an expression, in which `values` stand for names.
     fn within(&mut self, expr: &mut Expr, values: &[(&str, Expr)]) {
         self.size += usize::from(!values.is_empty());
-        if self.size > LARGEST {
+        self.is_too_deep |= self.depth == MAXIMUM_DEPTH;
+        if self.size > LARGEST || self.is_too_deep {
             return;
         }
+        self.depth += 1;
+        self.within_parts(expr, values);
+        self.depth -= 1;
+    }
+
+    fn within_parts(&mut self, expr: &mut Expr, values: &[(&str, Expr)]) {
         match &mut expr.kind {
             ExprKind::Name(name) => {
                 if let Some((_, value)) = values.iter().find(|(known, _)| *known == name.name) {
                     self.size += size(value);
-                    *expr = value.clone();
+                    self.is_too_deep |= self.depth + depth(value) > MAXIMUM_DEPTH + 1;
+                    if !self.is_too_deep {
+                        *expr = value.clone();
+                    }
                 }
             }
             ExprKind::Access(access) => {
@@ -392,7 +415,7 @@ impl Expansion<'_, '_> {
                     let own = self.definitions.functions.iter().map(|function| function.name.name.as_str());
                     let is_tensor = self.names.contains(&access.name.name);
                     if !is_tensor && suggest::similar(&access.name.name, own).is_some() {
-                        self.found.push(self.definitions.unknown_function(&access.name));
+                        self.found.push(self.definitions.unknown_function(access));
                     }
                     return;
                 };
@@ -471,6 +494,7 @@ fn define(monoid: &MonoidDefinition, body: &Expr, element: ElementType) -> Resul
         index_names: Vec::new(),
         reduced: Vec::new(),
         masked: false,
+        statement: None,
         found: &mut found,
     };
     let value = values.value(body, element);

@@ -1,20 +1,29 @@
 //! Divisions: what is missing does not divide.
 
+use super::uses;
 use super::value::Values;
 use crate::diagnostics::{Diagnostic, Span, codes::notation as codes};
 use crate::ir::Literal;
 use crate::notation::{Access, Expr, simplify};
+use crate::syntax::{self, BinaryOperator, ExprKind};
 
 impl Values<'_, '_> {
     /// What is wrong with dividing by `divisor`.
-    pub(super) fn divisor(&self, divisor: &Expr, span: Span, quotient: Span) -> Option<Diagnostic> {
+    pub(super) fn divisor(
+        &self,
+        operator: BinaryOperator,
+        divisor: &Expr,
+        dividend: &syntax::Expr,
+        written: &syntax::Expr,
+        quotient: Span,
+    ) -> Option<Diagnostic> {
         let missing = |access: &Access| self.tensors[access.tensor.0].missing();
         if !simplify::known(divisor, &missing).is_some_and(Literal::is_zero) {
             return None;
         }
         let sparse = divisor.accesses().into_iter().find(|access| self.tensors[access.tensor.0].is_sparse());
         match sparse {
-            Some(access) => (!self.masked).then(|| self.division_by_missing(access, span, quotient)),
+            Some(access) => (!self.masked).then(|| self.division_by_missing(access, operator, dividend, written, quotient)),
             None if !divisor.element(&|tensor| self.tensors[tensor.0].element.computed()).is_integer() => None,
             None => Some(
                 Diagnostic::new(codes::DIVISION_BY_MISSING, quotient, "a division of whole numbers by zero")
@@ -24,14 +33,61 @@ impl Values<'_, '_> {
         }
     }
 
-    fn division_by_missing(&self, access: &Access, span: Span, quotient: Span) -> Diagnostic {
+    fn division_by_missing(
+        &self,
+        access: &Access,
+        operator: BinaryOperator,
+        dividend: &syntax::Expr,
+        divisor: &syntax::Expr,
+        quotient: Span,
+    ) -> Diagnostic {
         let tensor = &self.tensors[access.tensor.0];
-        let indices: Vec<&str> =
-            access.indices.iter().map(|variable| self.indices.variables[variable.0].name.as_str()).collect();
-        let text = format!("{}({})", tensor.name, indices.join(", "));
-        Diagnostic::new(codes::DIVISION_BY_MISSING, span, format!("a division by missing entries of `{}`", tensor.name))
-            .label(format!("zero where `{}` stores no entry", tensor.name))
-            .related(quotient, "the quotient is computed at every coordinate")
-            .help(format!("add `where {text}` to compute only at the stored coordinates of `{}`", tensor.name))
+        let read = read(divisor, &tensor.name);
+        let text = read.map_or_else(|| tensor.name.clone(), syntax::Access::to_string);
+        let problem = Diagnostic::new(
+            codes::DIVISION_BY_MISSING,
+            divisor.span,
+            format!("a division by missing entries of `{}`", tensor.name),
+        )
+        .label(format!("zero where `{}` stores no entry", tensor.name))
+        .related(quotient, "the quotient is computed at every coordinate");
+        if read.is_none_or(|read| self.may_choose(read)) {
+            return problem
+                .help(format!("add `where {text}` to compute only at the stored coordinates of `{}`", tensor.name));
+        }
+        // A mask is about all of a statement: the quotient becomes one.
+        let names = uses::free_indices(dividend).into_iter().chain(uses::free_indices(divisor)).collect::<Vec<_>>();
+        let names: Vec<&str> = uses::distinct(&names).into_iter().map(|name| name.name.as_str()).collect();
+        let is_taken = |wish: &String| {
+            self.index_names.contains(&wish.as_str()) || self.tensors.iter().any(|tensor| tensor.name == *wish)
+        };
+        let wishes = std::iter::once("q".to_owned()).chain((0..).map(|number| format!("q{number}")));
+        let name = wishes.into_iter().find(|wish| !is_taken(wish)).unwrap_or_default();
+        let made = format!("{name}({})", names.join(", "));
+        let parts = (Box::new(dividend.clone()), Box::new(divisor.clone()));
+        let whole = syntax::Expr { kind: ExprKind::Binary(operator, parts.0, parts.1), span: quotient };
+        problem.help(format!("write `let {made} = {whole} where {text};` before the statement, and read `{made}` here"))
+    }
+
+    /// Whether `where` may choose the entries of an access: its indices are those of the result, or all of the right-hand side is summed
+    /// over them.
+    fn may_choose(&self, read: &syntax::Access) -> bool {
+        let Some(statement) = self.statement else { return true };
+        let has = |access: &syntax::Access, name: &str| uses::names_in(access).iter().any(|own| own.name == name);
+        let is_one_term = !matches!(
+            statement.value.kind,
+            ExprKind::Binary(BinaryOperator::Add | BinaryOperator::Subtract, ..)
+        );
+        uses::names_in(read).iter().all(|name| {
+            has(&statement.target, &name.name) || is_one_term && self.indices.bound(&name.name).is_none()
+        })
+    }
+}
+
+/// The first access to a tensor.
+fn read<'e>(expr: &'e syntax::Expr, name: &str) -> Option<&'e syntax::Access> {
+    match &expr.kind {
+        ExprKind::Access(access) if access.name.name == name => Some(access),
+        _ => expr.children().into_iter().find_map(|child| read(child, name)),
     }
 }

@@ -193,7 +193,7 @@ fn meant<'a>(used: &Use<'_>, tensors: &'a [Tensor], uses: &[Use<'_>]) -> Option<
 fn unknown_name(used: &Use<'_>, close: Option<&str>) -> Diagnostic {
     let name = &used.name.name;
     if used.nested || close.is_none() && used.order > 0 && suggest::similar(name, functions::names()).is_some() {
-        return call::unknown_function(used.name);
+        return call::unknown_function(used.name, used.access);
     }
     let what = if used.order == 0 { "scalar or index variable" } else { "tensor" };
     let unknown = Diagnostic::new(codes::UNKNOWN_NAME, used.name.span, format!("there is no {what} `{name}`"))

@@ -11,8 +11,9 @@ use super::extents::EXTENT;
 use super::reduction;
 use super::uses::index_exprs;
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::warnings as codes, suggest};
-use crate::ir::{Domain, ReduceOperator};
+use crate::ir::{Domain, Function, ReduceOperator};
 use crate::notation::{Tensor, UnaryOperator};
+use crate::syntax::error::join;
 use crate::syntax::{Access, AssignOperator, BinaryOperator, Expr, ExprKind, Ident, Statement};
 
 /// What is probably not meant in a statement that has a meaning.
@@ -45,6 +46,7 @@ pub(super) fn check(statement: &Statement, tensors: &[Tensor], found: &mut Diagn
         let mut names = Names { tensors, all: Vec::new() };
         names.of_expr(term, &mut Vec::new());
         let mut seen: Vec<&str> = Vec::new();
+        let mut summed: Vec<&str> = Vec::new();
         for name in &names.all {
             let is_known = |known: &[&Ident]| known.iter().any(|known| known.name == name.name);
             if is_known(target) || is_known(mask) || seen.contains(&name.name.as_str()) {
@@ -55,7 +57,12 @@ pub(super) fn check(statement: &Statement, tensors: &[Tensor], found: &mut Diagn
                 found.push(of.lone(name));
             } else if let Some(similar) = of.slip(name) {
                 found.push(of.similar(name, similar));
+            } else {
+                summed.push(&name.name);
             }
+        }
+        if statement.operator == AssignOperator::Assign && statement.condition.is_none() {
+            of.sums_of_functions(statement, term, &summed, found);
         }
     }
 }
@@ -69,6 +76,39 @@ fn additive_terms<'e>(expr: &'e Expr, terms: &mut Vec<&'e Expr>) {
             additive_terms(right, terms);
         }
         _ => terms.push(expr),
+    }
+}
+
+/// The calls of functions that are not linear and stand in no other such call.
+fn nonlinear_calls<'e>(expr: &'e Expr, calls: &mut Vec<(&'e Expr, &'e str)>) {
+    match &expr.kind {
+        ExprKind::Call(name, _) if is_nonlinear(&name.name) => calls.push((expr, &name.name)),
+        _ => expr.children().into_iter().for_each(|child| nonlinear_calls(child, calls)),
+    }
+}
+
+/// Whether a function of a sum is another value than the sum of the function. Conversions and what chooses are left out: nobody reads a sum into
+/// them.
+fn is_nonlinear(name: &str) -> bool {
+    let is_linear = |function| matches!(function, Function::Re | Function::Im | Function::Conj | Function::Complex);
+    name == "sign" || Function::from_name(name).is_some_and(|function| !is_linear(function))
+}
+
+/// Puts another expression in the place of one.
+fn replace(expr: &mut Expr, from: &Expr, to: &Expr) {
+    if expr == from {
+        *expr = to.clone();
+        return;
+    }
+    match &mut expr.kind {
+        ExprKind::Number { .. } | ExprKind::Bool(_) | ExprKind::Name(_) | ExprKind::Access(_) => {}
+        ExprKind::Unary(_, operand) => replace(operand, from, to),
+        ExprKind::Binary(_, left, right) => {
+            replace(left, from, to);
+            replace(right, from, to);
+        }
+        ExprKind::Call(_, arguments) => arguments.iter_mut().for_each(|argument| replace(argument, from, to)),
+        ExprKind::Reduce { body, .. } => replace(body, from, to),
     }
 }
 
@@ -199,6 +239,56 @@ impl Of<'_> {
         self.with_remedy(warning.label("reduced over, as the result does not have it"), name)
     }
 
+    /// Warns of functions that a sum may be meant inside of: those that all of a term stands in that has an index which is summed over.
+    fn sums_of_functions(&self, statement: &Statement, term: &Expr, summed: &[&str], found: &mut Diagnostics) {
+        let count = |expr: &Expr, name: &str| {
+            let mut names = Names { tensors: self.tensors, all: Vec::new() };
+            names.of_expr(expr, &mut Vec::new());
+            names.all.iter().filter(|other| other.name == name).count()
+        };
+        let mut calls = Vec::new();
+        nonlinear_calls(term, &mut calls);
+        for (call, function) in calls {
+            let is_inside = |name: &&&str| {
+                let inside = count(call, name);
+                inside > 0 && inside == count(term, name)
+            };
+            let inside: Vec<&str> = summed.iter().filter(is_inside).copied().collect();
+            if inside.is_empty() {
+                continue;
+            }
+            let names: Vec<String> = inside.iter().map(|name| format!("`{name}`")).collect();
+            let sum = |of: &Expr| Expr {
+                kind: ExprKind::Reduce {
+                    operator: ReduceOperator::Add,
+                    place: false,
+                    variables: inside.iter().map(|name| Ident { name: (*name).to_owned(), span: of.span }).collect(),
+                    body: Box::new(of.clone()),
+                },
+                span: of.span,
+            };
+            let rewritten = |from: &Expr, to: Expr| {
+                let mut statement = statement.clone();
+                replace(&mut statement.value, from, &to);
+                statement
+            };
+            let outside = rewritten(term, sum(term));
+            let mut within = call.clone();
+            if let ExprKind::Call(_, arguments) = &mut within.kind {
+                let has_any = |argument: &&mut Expr| inside.iter().any(|name| count(argument, name) > 0);
+                arguments.iter_mut().filter(has_any).for_each(|argument| *argument = sum(argument));
+            }
+            let within = rewritten(call, within);
+            let message = format!("the sum over {} is outside of `{function}`", join(&names, "and"));
+            found.push(
+                Diagnostic::new(codes::SUM_OF_FUNCTION, call.span, message)
+                    .label(format!("computed for each {}, and then added", join(&names, "and")))
+                    .help(format!("if this is meant, write `{outside}`"))
+                    .help(format!("for `{function}` of the sum write `{within}`")),
+            );
+        }
+    }
+
     fn with_remedy(&self, warning: Diagnostic, name: &Ident) -> Diagnostic {
         let word = reduction::name(self.operator);
         self.with_near(warning, name)
@@ -268,7 +358,7 @@ fn is_anagram(one: &[char], other: &[char]) -> bool {
 mod tests {
     use crate::diagnostics::Span;
     use crate::notation::check_expression;
-    use crate::{format::resolve::Definitions, syntax};
+    use crate::{format::resolve::Definitions, syntax, syntax::Statement};
 
     /// The warnings of an expression: each code with the name that it is about.
     fn warnings(text: &str) -> Vec<String> {
@@ -276,6 +366,37 @@ mod tests {
         let kernel = check_expression(&statement, &[], &Definitions::prelude()).unwrap_or_else(|p| panic!("{p:?}"));
         let about = |span: Span| &text[span.start..span.end];
         kernel.warnings.iter().map(|found| format!("{} {}", found.code, about(found.span))).collect()
+    }
+
+    fn check(statement: &Statement) -> crate::notation::Kernel {
+        check_expression(statement, &[], &Definitions::prelude()).unwrap_or_else(|p| panic!("{p:?}"))
+    }
+
+    #[test]
+    fn a_sum_around_a_function_is_said_and_written_in_both_ways() {
+        for (text, expected) in [
+            ("f = sqrt(A(i, j) * A(i, j))", &["f = sum(i, j)(sqrt(A(i, j) * A(i, j)))", "f = sqrt(sum(i, j)(A(i, j) * A(i, j)))"][..]),
+            ("y(i) = b(i) - max(2 * A(i, j) * x(j), 0)", &["y(i) = b(i) - sum(j)(max(2 * A(i, j) * x(j), 0))", "y(i) = b(i) - max(sum(j)(2 * A(i, j) * x(j)), 0)"]),
+            ("d = sqrt(pow(x(i), 2))", &["d = sum(i)(sqrt(pow(x(i), 2)))", "d = sqrt(sum(i)(pow(x(i), 2)))"]),
+            ("y(i) = 1 / exp(A(i, j) * x(j))", &["y(i) = sum(j)(1 / exp(A(i, j) * x(j)))", "y(i) = 1 / exp(sum(j)(A(i, j) * x(j)))"]),
+            ("s = pow(x(i), y(i))", &["s = sum(i)(pow(x(i), y(i)))", "s = pow(sum(i)(x(i)), sum(i)(y(i)))"]),
+            ("f = sum(i, j)(sqrt(A(i, j) * A(i, j)))", &[]),
+            ("f += sqrt(A(i, j) * A(i, j))", &[]),
+            ("f max= abs(x(i))", &[]),
+            ("y(i) = exp(x(i))", &[]),
+            ("y(i) = exp(A(i, j)) * x(j)", &[]),
+            ("s = f64(x(i)) + select(x(i) > 0, 1, 0)", &[]),
+        ] {
+            let statement = syntax::parse_statement(text).unwrap();
+            let kernel = check(&statement);
+            let lines = kernel.warnings.iter().flat_map(|found| &found.help).map(|help| help.split('`').nth_back(1).unwrap());
+            let lines: Vec<&str> = lines.collect();
+            assert_eq!(lines, expected, "{text}");
+            for line in lines {
+                let statement = syntax::parse_statement(line).unwrap();
+                assert_eq!(check(&statement).warnings, [], "{line}");
+            }
+        }
     }
 
     #[test]

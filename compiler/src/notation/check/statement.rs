@@ -9,7 +9,7 @@ use crate::ir::{ElementType, ReduceOperator, constant};
 use crate::notation::{
     self, Assignment, Expr, IndexVariable, Role, Tensor, TensorId, UnaryOperator, einstein, simplify,
 };
-use crate::syntax::{Access, AssignOperator, BinaryOperator, ExprKind, MAXIMUM_INDICES, Statement, error};
+use crate::syntax::{self, Access, AssignOperator, BinaryOperator, ExprKind, MAXIMUM_INDICES, Statement, error};
 
 /// The statement with its sums explicit; `None` where a problem was found. `updates` says whether a statement before it
 /// has assigned the target.
@@ -29,7 +29,7 @@ pub(super) fn check(
     }
     let target = tensors.iter().position(|tensor| tensor.name == statement.target.name.name).map(TensorId);
     if let Some(target) = target {
-        check_roles(statement, &tensors[target.0], found);
+        check_roles(statement, tensors, target, updates, found);
     }
     let stored = target.map_or(ElementType::F64, |target| tensors[target.0].element);
     let element = stored.computed();
@@ -39,6 +39,7 @@ pub(super) fn check(
         index_names: names.into_iter().map(|name| name.name.as_str()).collect(),
         reduced: Vec::new(),
         masked: result::is_masked(statement, tensors),
+        statement: Some(statement),
         found,
     };
     let operator = match statement.operator {
@@ -141,7 +142,8 @@ pub(super) fn element(statement: &Statement, tensors: &[Tensor]) -> ElementType 
     types::kind(&statement.value, tensors).unwrap_or(if is_place { ElementType::I64 } else { ElementType::F64 })
 }
 
-fn check_roles(statement: &Statement, target: &Tensor, found: &mut Diagnostics) {
+fn check_roles(statement: &Statement, tensors: &[Tensor], target: TensorId, updates: bool, found: &mut Diagnostics) {
+    let target = &tensors[target.0];
     if target.role == Role::Input {
         let message = format!("`{}` is a parameter and can't be assigned", target.name);
         found.push(
@@ -158,23 +160,51 @@ fn check_roles(statement: &Statement, target: &Tensor, found: &mut Diagnostics) 
             Diagnostic::new(codes::RESULT_READ, read.span, message)
                 .label("read here")
                 .related(statement.target.span, "assigned here")
-                .help(instead_of_reading(statement)),
+                .help(instead_of_reading(statement, tensors, updates)),
         );
     }
 }
 
-fn instead_of_reading(statement: &Statement) -> String {
+/// What to write: an update, where a statement before has assigned the target; else there is nothing to read, and what there was is a parameter.
+fn instead_of_reading(statement: &Statement, tensors: &[Tensor], updates: bool) -> String {
     let target = &statement.target;
+    let is_target = |expr: &syntax::Expr| matches!(&expr.kind, ExprKind::Access(access) if access == target)
+        || matches!(&expr.kind, ExprKind::Name(name) if *name == target.name && target.indices.is_empty());
     let sums = uses::index_names(statement).iter().any(|name| !names_index(target, &name.name));
-    match &statement.value.kind {
-        ExprKind::Binary(BinaryOperator::Add, ..) => {
-            format!("to add to what is there, write `{target} += …` without it on the right")
-        }
+    if updates
+        && let ExprKind::Binary(operator @ (BinaryOperator::Add | BinaryOperator::Multiply), left, right) = &statement.value.kind
         // `*=` would multiply over the other indices.
-        ExprKind::Binary(BinaryOperator::Multiply, ..) if !sums => {
-            format!("to multiply what is there, write `{target} *= …` without it on the right")
+        && (*operator == BinaryOperator::Add || !sums)
+        && let Some(rest) = [(left, right), (right, left)].into_iter().find_map(|(one, other)| is_target(one).then_some(other))
+        && !uses::reads(rest, &target.name.name)
+    {
+        let sign = if *operator == BinaryOperator::Add { "+=" } else { "*=" };
+        return format!("write `{target} {sign} {rest}`, which changes what the statement before has made");
+    }
+    let name = &target.name.name;
+    let is_taken = |wish: &String| tensors.iter().any(|tensor| tensor.name == *wish);
+    let before = (0..).map(|number| format!("{name}{number}")).find(|wish| !is_taken(wish)).unwrap_or_default();
+    let mut written = statement.clone();
+    rename(&mut written.value, name, &before);
+    match statement.is_let {
+        true => format!("a temporary is made at once: give what is read another name, as in `{written}`"),
+        false => format!("a result begins anew with each call: pass what it held before as a parameter, as in `{written}`"),
+    }
+}
+
+/// Gives what is read another name.
+fn rename(expr: &mut syntax::Expr, from: &str, to: &str) {
+    match &mut expr.kind {
+        ExprKind::Name(name) if name.name == from => to.clone_into(&mut name.name),
+        ExprKind::Access(access) if access.name.name == from => to.clone_into(&mut access.name.name),
+        ExprKind::Number { .. } | ExprKind::Bool(_) | ExprKind::Name(_) | ExprKind::Access(_) => {}
+        ExprKind::Unary(_, operand) => rename(operand, from, to),
+        ExprKind::Binary(_, left, right) => {
+            rename(left, from, to);
+            rename(right, from, to);
         }
-        _ => "pass what it held before as a parameter of another name".to_owned(),
+        ExprKind::Call(_, arguments) => arguments.iter_mut().for_each(|argument| rename(argument, from, to)),
+        ExprKind::Reduce { body, .. } => rename(body, from, to),
     }
 }
 

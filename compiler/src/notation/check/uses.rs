@@ -21,6 +21,8 @@ pub(super) struct Use<'a> {
     /// The number of indices.
     pub(super) order: usize,
     pub(super) span: Span,
+    /// What is read, unless it is a bare name.
+    pub(super) access: Option<&'a Access>,
     pub(super) part: Part,
     /// Whether an access stands among the indices, as in the call of a function.
     pub(super) nested: bool,
@@ -43,7 +45,7 @@ pub(super) fn of_statement(statement: &Statement) -> Vec<Use<'_>> {
 fn of_access<'a>(access: &'a Access, part: Part, uses: &mut Vec<Use<'a>>) {
     let place = uses.len();
     let order = access.indices.len();
-    uses.push(Use { name: &access.name, order, span: access.span, part, nested: false });
+    uses.push(Use { name: &access.name, order, span: access.span, access: Some(access), part, nested: false });
     for expr in index_exprs(access).filter(|expr| !matches!(expr.kind, ExprKind::Name(_))) {
         let mut inner = Vec::new();
         of_expr(expr, &mut inner);
@@ -55,7 +57,7 @@ fn of_access<'a>(access: &'a Access, part: Part, uses: &mut Vec<Use<'a>>) {
 
 fn of_expr<'a>(expr: &'a Expr, uses: &mut Vec<Use<'a>>) {
     match &expr.kind {
-        ExprKind::Name(name) => uses.push(Use { name, order: 0, span: expr.span, part: Part::Value, nested: false }),
+        ExprKind::Name(name) => uses.push(Use { name, order: 0, span: expr.span, access: None, part: Part::Value, nested: false }),
         ExprKind::Access(access) => of_access(access, Part::Value, uses),
         // Of an index, which is not read.
         ExprKind::Call(name, _) if name.name == EXTENT => {}
@@ -78,12 +80,44 @@ pub(super) fn asks_for_entries(statement: &Statement, tensor: &str) -> bool {
     chosen.iter().any(|used| used.name.name == tensor) || asks(&statement.value, tensor)
 }
 
+/// Whether an expression reads a tensor or a scalar of this name.
+pub(super) fn reads(expr: &Expr, name: &str) -> bool {
+    let mut uses = Vec::new();
+    of_expr(expr, &mut uses);
+    uses.iter().any(|used| used.name.name == name)
+}
+
+/// The index variables of an expression, each once, without those of its own reductions.
+pub(super) fn free_indices(expr: &Expr) -> Vec<&Ident> {
+    let names = match &expr.kind {
+        ExprKind::Reduce { variables, body, .. } => {
+            let mut names = free_indices(body);
+            names.retain(|name| variables.iter().all(|bound| bound.name != name.name));
+            names
+        }
+        ExprKind::Access(_) | ExprKind::Name(_) => {
+            let mut names = Vec::new();
+            names_of_expr(expr, &mut names);
+            names
+        }
+        _ => expr.children().into_iter().flat_map(free_indices).collect(),
+    };
+    distinct(&names)
+}
+
 /// The expressions in an access's parentheses.
 pub(super) fn index_exprs(access: &Access) -> impl Iterator<Item = &Expr> {
     access.indices.iter().flat_map(|index| match index {
         Index::Expr(expr) => vec![expr],
         Index::Range { start, end, .. } => vec![start, end],
     })
+}
+
+/// The index variables in an access's parentheses.
+pub(super) fn names_in(access: &Access) -> Vec<&Ident> {
+    let mut names = Vec::new();
+    names_of_access(access, &mut names);
+    names
 }
 
 /// The names that stand as an index, or after a reduction, somewhere in a statement: its index variables.

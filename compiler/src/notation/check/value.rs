@@ -23,6 +23,8 @@ pub(super) struct Values<'a, 's> {
     pub(super) reduced: Vec<&'s Ident>,
     /// Whether `where` restricts the statement to what a sparse tensor stores.
     pub(super) masked: bool,
+    /// The statement, if it is one.
+    pub(super) statement: Option<&'s syntax::Statement>,
     pub(super) found: &'a mut Diagnostics,
 }
 
@@ -161,7 +163,7 @@ impl<'s> Values<'_, 's> {
         element: ElementType,
         span: Span,
     ) -> Option<Expr> {
-        let divisor = right.span;
+        let (dividend, divisor) = (left, right);
         let (checked_left, checked_right) = (self.value(left, element), self.value(right, element));
         if element == ElementType::Bool {
             let problem = condition_as_value(if self.kind(left).is_some() { left } else { right });
@@ -181,7 +183,7 @@ impl<'s> Values<'_, 's> {
             return None;
         }
         if matches!(operator, BinaryOperator::Divide | BinaryOperator::Remainder)
-            && let Some(problem) = self.divisor(&right, divisor, span)
+            && let Some(problem) = self.divisor(operator, &right, dividend, divisor, span)
         {
             self.found.push(problem);
             return None;

@@ -15,10 +15,13 @@
 //! [`write`] prints it. A reader is generous: what comes out is shown only if it parses.
 
 mod einsum;
+mod functions;
 mod matrices;
 mod read;
 mod tokens;
 mod write;
+
+pub(crate) use functions::{function, instead};
 
 use super::lexeme::Lexeme;
 use super::{expected::Place, parse_without_hints, recover};
@@ -34,9 +37,9 @@ pub struct Translation {
 }
 
 impl Translation {
-    /// What to write, in words.
-    fn help(&self) -> Vec<String> {
-        let mut help = vec![format!("write `{}`", self.line)];
+    /// What to write, in words; `end` is what ends a statement there.
+    fn help(&self, end: &str) -> Vec<String> {
+        let mut help = vec![format!("write `{}{end}`", self.line)];
         if !self.formats.is_empty() {
             let declared: Vec<String> =
                 self.formats.iter().map(|(name, format)| format!("`{name}: {format}`")).collect();
@@ -78,25 +81,6 @@ struct Statement {
     formats: Vec<(String, String)>,
 }
 
-/// Our name of a function that other languages call otherwise.
-pub(crate) fn function(name: &str) -> Option<&'static str> {
-    match name {
-        "log" => Some("ln"),
-        "power" => Some("pow"),
-        "arcsin" => Some("asin"),
-        "arccos" => Some("acos"),
-        "arctan" => Some("atan"),
-        "fabs" | "absolute" => Some("abs"),
-        "minimum" | "fmin" => Some("min"),
-        "maximum" | "fmax" => Some("max"),
-        "ite" | "ternary" => Some("select"),
-        "signum" => Some("sign"),
-        "real" => Some("re"),
-        "imag" => Some("im"),
-        _ => None,
-    }
-}
-
 /// The line that says here what a text says in a notation that is near; `None` where it is no such text.
 pub fn translated(text: &str) -> Option<Translation> {
     if let Some(line) = einsum::alone(text) {
@@ -104,7 +88,8 @@ pub fn translated(text: &str) -> Option<Translation> {
     }
     let statement = matrices::with_indices(read::statement(&tokens::tokens(text)?)?, text)?;
     let line = write::statement(&statement)?;
-    let is_another = line.split_whitespace().ne(text.trim_end_matches(';').split_whitespace());
+    let letters = |text: &str| text.chars().filter(|letter| !letter.is_whitespace()).collect::<String>();
+    let is_another = letters(&line) != letters(text.trim_end().trim_end_matches(';'));
     (is_another && parse_without_hints(&line).is_ok()).then_some(Translation { line, formats: statement.formats })
 }
 
@@ -127,7 +112,7 @@ pub(super) fn explained(text: &str, lexemes: &[Lexeme], problems: Vec<Diagnostic
         match translated(&text[part.start..part.end]) {
             Some(translation) => {
                 seen.push(part);
-                left.push(with_translation(problem, &translation));
+                left.push(with_translation(problem, &translation, ";"));
             }
             None => left.push(with_words(problem, &text[part.start..part.end])),
         }
@@ -143,7 +128,7 @@ pub(super) fn explained_whole(text: &str, problems: Vec<Diagnostic>) -> Vec<Diag
     match translated(text) {
         Some(translation) => {
             let first = problems.into_iter().min_by_key(|problem| problem.span);
-            first.into_iter().map(|problem| with_translation(problem, &translation)).collect()
+            first.into_iter().map(|problem| with_translation(problem, &translation, "")).collect()
         }
         None => problems.into_iter().map(|problem| with_words(problem, text)).collect(),
     }
@@ -162,8 +147,8 @@ fn may_be_foreign(problem: &Diagnostic) -> bool {
     .contains(&problem.code)
 }
 
-fn with_translation(problem: Diagnostic, translation: &Translation) -> Diagnostic {
-    Diagnostic { help: translation.help(), ..problem }
+fn with_translation(problem: Diagnostic, translation: &Translation, end: &str) -> Diagnostic {
+    Diagnostic { help: translation.help(end), ..problem }
 }
 
 /// What is said of words of other languages where the whole has no translation.

@@ -60,10 +60,13 @@ fn settle_all(kernel: &Kernel, known: Vec<Known>) -> Result<Vec<usize>, ProgramE
     let bounds = bounds::of_schedule(kernel);
     let mut sizes: Vec<Option<usize>> =
         known.iter().map(|known| known.stated.as_ref().map(|(extent, _)| *extent)).collect();
-    for (place, known) in known.iter().enumerate() {
-        if let Known { stated: None, bound: Some((least, ..)) } = known {
+    // Modes of computed indices come last: how far these reach follows from the others.
+    let is_indexed = |place: &usize| bounds.iter().any(|bound| bound.dimension == Some(*place));
+    let (computed, plain): (Vec<usize>, Vec<usize>) = (0..known.len()).partition(is_indexed);
+    for place in plain.into_iter().chain(computed) {
+        if let Known { stated: None, bound: Some((least, ..)) } = known[place] {
             let ends = bounds.iter().filter_map(|bound| bounds::end(bound, place, &sizes));
-            sizes[place] = Some(ends.max().unwrap_or(0).max(*least));
+            sizes[place] = Some(ends.max().unwrap_or(0).max(least));
         }
     }
     bounds::infer(&bounds, &mut sizes);

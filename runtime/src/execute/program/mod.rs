@@ -152,9 +152,7 @@ impl Program {
 
     /// The hints in the text that are ten times more or less than what the inputs have, a line each.
     pub fn wrong_hints(&self) -> Vec<String> {
-        let declared = |name: &str| self.hinted.iter().find(|tensor| tensor.name == name);
-        let hinted = self.inputs().filter_map(|(name, tensor)| Some((declared(name)?, tensor)));
-        hinted.flat_map(|(declared, tensor)| planning::wrong_hints(declared, tensor)).collect()
+        planning::all_wrong_hints(&self.hinted, self.inputs())
     }
 
     /// How long it took to look at the entries of inputs and to plan.

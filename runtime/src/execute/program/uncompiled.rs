@@ -43,6 +43,8 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub struct Uncompiled {
     source: notation::Kernel,
+    /// What was scheduled.
+    whole: notation::Kernel,
     concrete: schedule::Program,
     options: ProgramOptions,
     inputs: Vec<AnyTensor>,
@@ -75,6 +77,26 @@ impl Uncompiled {
         options: &ProgramOptions,
     ) -> Result<Self, ProgramError> {
         with_stack_for(kernel, || Self::begin(kernel, inputs, dimensions, options))
+    }
+
+    /// The kernel that was scheduled: planned for the inputs, with directives for what is known of them and for what was tuned.
+    pub fn kernel(&self) -> &notation::Kernel {
+        &self.whole
+    }
+
+    /// Its loops, which [`compile`](Self::compile) compiles.
+    pub fn scheduled(&self) -> &schedule::Program {
+        &self.concrete
+    }
+
+    /// The plan that was taken, where another than the text was, and what it was made from.
+    pub fn planned(&self) -> Option<(&Planned, &Facts)> {
+        self.planned.as_ref().map(|(planned, facts)| (planned, facts))
+    }
+
+    /// The hints in the text that are ten times more or less than what the inputs have, a line each.
+    pub fn wrong_hints(&self) -> Vec<String> {
+        planning::all_wrong_hints(&self.source.tensors, self.named_inputs())
     }
 
     /// The bytes of its inputs, also of those that other programs share.
@@ -226,15 +248,18 @@ impl Uncompiled {
         let compare_time = start.elapsed();
 
         let start = Instant::now();
-        let alike = known.and_then(|kernel| schedule::schedule(&kernel, schedule_options).ok());
         // What can't be walked together is walked apart.
-        if let Some(alike) = alike.filter(|alike| alike.interface.extents == concrete.interface.extents) {
-            concrete = alike;
+        if let Some(known) = known
+            && let Ok(alike) = schedule::schedule(&known, schedule_options)
+            && alike.interface.extents == concrete.interface.extents
+        {
+            (whole, concrete) = (Cow::Owned(known), alike);
         }
         options::fix_vector_extents(&mut concrete, &extents.iter().copied().map(Some).collect::<Vec<_>>());
         let schedule_time = schedule_time + start.elapsed();
         Ok(Self {
             source: kernel.clone(),
+            whole: whole.into_owned(),
             concrete,
             options: options.clone(),
             inputs: packed,

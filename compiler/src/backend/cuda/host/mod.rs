@@ -12,6 +12,7 @@
 use super::print;
 use super::reserved;
 use crate::backend::c::{Access, VECTOR, comment, element_name, function_namer, header_access};
+use crate::backend::legible;
 use crate::backend::namer::Namer;
 use crate::gpu::{Function, Module, Parameter, SCAN_BLOCK, SCANNED, SORTED, Step, Threads, WORKERS, constant_bytes};
 use crate::ir::{ArrayElement, ArrayId, BinaryOperator, DimensionId, Expr, Kernel, Size};
@@ -76,7 +77,7 @@ extern \"C\" {{
 ",
         declarations.replace(EXTERN, "")
     );
-    print::ascii(text)
+    legible(text)
 }
 
 /// What functions are marked with, in the source; a header has a block of them.
@@ -98,7 +99,7 @@ enum : uint64_t {{ SPC_SCANNED = {SCANNED}, SPC_SCAN_BLOCK = {SCAN_BLOCK}, SPC_S
 {}{code}",
         include_str!("run.cuh")
     );
-    print::ascii(text)
+    legible(text)
 }
 
 /// The printer of a host's function.

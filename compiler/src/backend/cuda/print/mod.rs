@@ -18,6 +18,7 @@ use self::tables::Team;
 use self::vectors::Moved;
 pub(super) use self::vectors::VECTOR;
 use super::reserved;
+use crate::backend::legible;
 use crate::backend::namer::Namer;
 use crate::format::IndexWidth;
 use crate::format::interleave::MOVES;
@@ -49,16 +50,7 @@ pub fn text(module: &Module) -> String {
         code += "\n";
         code += &include_str!("sort.cu").replace("NAME", &module.name);
     }
-    ascii(text + &helpers.text(&code) + &code)
-}
-
-/// Comments speak of the user's names as they are; the text is of ASCII alone.
-pub(super) fn ascii(text: String) -> String {
-    if text.is_ascii() {
-        return text;
-    }
-    let spelled = |c: char| if c.is_ascii() { c.to_string() } else { format!("u{:x}", u32::from(c)) };
-    text.chars().map(spelled).collect()
+    legible(text + &helpers.text(&code) + &code)
 }
 
 /// The state of printing one function.
