@@ -17,9 +17,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use spc::cuda::model::Predictions;
 use spc::distribute::{Machine, Problem};
-use spc::execute::{
-    Backend, Chain, Operand, Program, ProgramError, ProgramOptions, Uncompiled, with_stack_for,
-};
+use spc::execute::{Backend, Chain, Operand, Program, ProgramError, ProgramOptions, Uncompiled, with_stack_for};
 use spc_compiler::concrete;
 use spc_compiler::diagnostics::{self, Code};
 use spc_compiler::plan::{Facts, Planned};
@@ -123,7 +121,8 @@ impl Explain {
                 let planned = self.plan.by_text(kernel, &self.dimensions);
                 let explained = || {
                     let whole = planned.as_ref().map_or(kernel, |(planned, _)| &planned.kernel);
-                    let scheduled = schedule::schedule(whole, asked.options()).map_err(|problems| source.refuse(problems))?;
+                    let scheduled =
+                        schedule::schedule(whole, asked.options()).map_err(|problems| source.refuse(problems))?;
                     asked.explained(planned.as_ref().map(|(planned, _)| planned), whole, &scheduled, &source)
                 };
                 texts.push(with_stack_for(kernel, explained)?);
@@ -222,7 +221,11 @@ impl Asked<'_> {
     }
 
     /// The kernel as `spc run` schedules it for these inputs.
-    fn uncompiled(&self, kernel: &notation::Kernel, operands: Vec<(String, Operand)>) -> Result<Uncompiled, ProgramError> {
+    fn uncompiled(
+        &self,
+        kernel: &notation::Kernel,
+        operands: Vec<(String, Operand)>,
+    ) -> Result<Uncompiled, ProgramError> {
         let options = ProgramOptions {
             backend: (self.target == concrete::Target::Gpu).then_some(Backend::Cuda),
             deterministic: self.deterministic,
@@ -249,7 +252,8 @@ impl Asked<'_> {
         let plan = planned.map(|planned| explanation::plan(planned) + "\n");
         let mut text = plan.unwrap_or_default() + &explanation::program(whole, scheduled);
         let compiled = spc_compiler::compile(scheduled.clone()).map_err(|problems| source.refuse(problems))?;
-        let for_cuda = backend::cuda::Options { deterministic: self.deterministic, ..backend::cuda::Options::default() };
+        let for_cuda =
+            backend::cuda::Options { deterministic: self.deterministic, ..backend::cuda::Options::default() };
         for compiled in &compiled.kernels {
             match self.target {
                 concrete::Target::Gpu => {

@@ -132,7 +132,8 @@ fn mended(source: &str, problem: &Diagnostic, help: &str) -> Option<String> {
     let before = &source[..span.start.min(source.len())];
     let start = before.rfind([';', '{', '}']).map_or(0, |mark| mark + 1);
     let start = start + source[start..].len() - source[start..].trim_start().len();
-    let end = source[span.start.max(start)..].find([';', '}']).map_or(source.len(), |mark| span.start.max(start) + mark);
+    let end =
+        source[span.start.max(start)..].find([';', '}']).map_or(source.len(), |mark| span.start.max(start) + mark);
     let is_statement = |text: &str| text.contains(" = ") || text.contains("= ") && !text.contains("==");
     match help {
         _ if code.iter().any(|code| code.contains('…')) => None,
@@ -196,12 +197,14 @@ fn what_help_lines_propose_compiles() {
                 let Some(text) = mended(&source, problem, help) else { continue };
                 tried += 1;
                 let after = problems(&text);
-                let of_code = |problems: &[Diagnostic]| problems.iter().filter(|other| other.code == problem.code).count();
+                let of_code =
+                    |problems: &[Diagnostic]| problems.iter().filter(|other| other.code == problem.code).count();
                 let is_new = |other: &&Diagnostic| {
                     other.code != problem.code && before.iter().all(|known| known.code != other.code)
                 };
                 if of_code(&after) >= of_code(&before) || after.iter().any(|other| is_new(&other)) {
-                    let after: Vec<String> = after.iter().map(|other| format!("{} {}", other.code, other.message)).collect();
+                    let after: Vec<String> =
+                        after.iter().map(|other| format!("{} {}", other.code, other.message)).collect();
                     failures.push(format!("{name}: {} `{help}`: {after:?}", problem.code));
                 }
             }

@@ -16,7 +16,8 @@ enum Index {
 
 impl Index {
     fn random(random: &mut Random, depth: usize) -> Self {
-        let number = |random: &mut Random, from: usize, below: usize| Index::Number((from + random.below(below)) as i64);
+        let number =
+            |random: &mut Random, from: usize, below: usize| Index::Number((from + random.below(below)) as i64);
         if depth == 0 {
             return match random.below(5) {
                 0 => Index::K,

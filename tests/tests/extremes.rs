@@ -79,16 +79,18 @@ fn assert_near(found: f64, expected: f64, within: f64, what: &str) {
 /// Each weight is that of the softmax: a quotient of exponentials of differences from the greatest score.
 fn attention_at_all_scores() {
     let mut random = Random::new(5);
-    for (element, scales, within) in
-        [(ElementType::F64, &[1e-150, 1.0, 40.0, 1e5, 1e150][..], 1e-6), (ElementType::F32, &[1.0, 10.0, 1e4, 1e15], 1e-3)]
-    {
+    for (element, scales, within) in [
+        (ElementType::F64, &[1e-150, 1.0, 40.0, 1e5, 1e150][..], 1e-6),
+        (ElementType::F32, &[1.0, 10.0, 1e4, 1e15], 1e-3),
+    ] {
         let kernel = kernel("graph_attention.ti", "graph_attention", element);
         for &scale in scales {
             let (n, k) = (7, 3);
             let adjacent = matrix(n, n, 0.5, &mut random);
             // Of whole numbers, so that scores are exact in both types.
             let whole = |random: &mut Random| Some(f64::from(random.below(9) as u32) - 4.0);
-            let mut small = |columns| (0..n).map(|_| (0..columns).map(|_| whole(&mut random)).collect()).collect::<Rows>();
+            let mut small =
+                |columns| (0..n).map(|_| (0..columns).map(|_| whole(&mut random)).collect()).collect::<Rows>();
             let (q, key, v) = (small(k), small(k), small(2));
             let dense = |rows: &Rows| tensor(rows, Format::dense(2), element);
             let inputs = vec![
@@ -106,9 +108,13 @@ fn attention_at_all_scores() {
                 let weight = |j: &usize| ((dot(*j) - top) * scale * scale).exp();
                 let total: f64 = neighbours.iter().map(weight).sum();
                 for column in 0..2 {
-                    let expected: f64 =
-                        neighbours.iter().map(|j| weight(j) / total * v[*j][column].unwrap()).sum();
-                    assert_near(found[2 * i + column], expected, within, &format!("{element} scale {scale:e}, row {i}"));
+                    let expected: f64 = neighbours.iter().map(|j| weight(j) / total * v[*j][column].unwrap()).sum();
+                    assert_near(
+                        found[2 * i + column],
+                        expected,
+                        within,
+                        &format!("{element} scale {scale:e}, row {i}"),
+                    );
                 }
             }
         }
@@ -144,8 +150,10 @@ fn quotients_do_not_depend_on_the_unit() {
 
 fn page_rank_with_any_weights() {
     let mut random = Random::new(7);
-    let links: Rows =
-        matrix(8, 8, 0.4, &mut random).iter().map(|row| row.iter().map(|value| value.map(f64::abs)).collect()).collect();
+    let links: Rows = matrix(8, 8, 0.4, &mut random)
+        .iter()
+        .map(|row| row.iter().map(|value| value.map(f64::abs)).collect())
+        .collect();
     let degree = |j: usize| links.iter().filter_map(|row| row[j]).sum::<f64>();
     let x: Rows = vec![(0..8).map(|_| Some(middle(&mut random).abs())).collect()];
     for scale in [1e-300, 1.0, 1e300] {

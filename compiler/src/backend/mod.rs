@@ -20,7 +20,8 @@ fn legible(text: String) -> String {
     if !text.contains(is_mark) {
         return text;
     }
-    let spelled = |letter: char| if is_mark(letter) { format!("U+{:04X}", u32::from(letter)) } else { letter.to_string() };
+    let spelled =
+        |letter: char| if is_mark(letter) { format!("U+{:04X}", u32::from(letter)) } else { letter.to_string() };
     text.chars().map(spelled).collect()
 }
 

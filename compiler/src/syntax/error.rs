@@ -97,7 +97,8 @@ pub(super) fn unknown_reduction(name: &str, span: Span, reductions: &[&str]) -> 
     let list: Vec<String> = reductions.iter().map(|name| format!("`{name}`")).collect();
     let problem = Diagnostic::new(codes::UNKNOWN_REDUCTION, span, format!("`{name}` is not a reduction"))
         .label("two lists in parentheses follow this name");
-    let close = || suggest::similar(name, reductions.iter().copied()).map(|close| format!("there is a reduction `{close}`"));
+    let close =
+        || suggest::similar(name, reductions.iter().copied()).map(|close| format!("there is a reduction `{close}`"));
     let help = neighbours::instead(name, None).or_else(close);
     problem.help(help.unwrap_or_else(|| format!("the reductions are {}", join(&list, "and"))))
 }

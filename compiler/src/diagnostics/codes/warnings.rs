@@ -143,7 +143,7 @@ Correct:
         explanation: r"
 An index that the left-hand side lacks is summed over in each term as a whole: `f = sqrt(A(i, j) * A(i, j))` adds the roots, which are
 absolute values, and is not the norm of `A`. Where the index stands inside of a function alone, either may be meant, so the sum is
-written. There is no warning for `+=`, which says what is added.
+written. There is no warning for `+=`, which says what is added, nor for `abs` of an element.
 
 Wrong:
 

@@ -95,7 +95,11 @@ fn pair(kernel: &mut Kernel, target: &Access, value: &mut Expr, most: usize) -> 
     rest.remove(other);
     let whole = rest.into_iter().reduce(product)?;
     variables.retain(|variable| !own.contains(variable));
-    if variables.is_empty() { *value = whole } else { **body = whole }
+    if variables.is_empty() {
+        *value = whole
+    } else {
+        **body = whole
+    }
     Some(made)
 }
 

@@ -382,7 +382,12 @@ struct Expansion<'a, 'd> {
 }
 
 impl<'a, 'd> Expansion<'a, 'd> {
-    fn new(definitions: &'a Definitions<'d>, found: &'a mut Diagnostics, calls: &'a mut Vec<Called>, names: &'a [String]) -> Self {
+    fn new(
+        definitions: &'a Definitions<'d>,
+        found: &'a mut Diagnostics,
+        calls: &'a mut Vec<Called>,
+        names: &'a [String],
+    ) -> Self {
         Expansion { definitions, found, calls, names, size: 0, depth: 0, is_too_deep: false }
     }
 

@@ -23,7 +23,9 @@ impl Values<'_, '_> {
         }
         let sparse = divisor.accesses().into_iter().find(|access| self.tensors[access.tensor.0].is_sparse());
         match sparse {
-            Some(access) => (!self.masked).then(|| self.division_by_missing(access, operator, dividend, written, quotient)),
+            Some(access) => {
+                (!self.masked).then(|| self.division_by_missing(access, operator, dividend, written, quotient))
+            }
             None if !divisor.element(&|tensor| self.tensors[tensor.0].element.computed()).is_integer() => None,
             None => Some(
                 Diagnostic::new(codes::DIVISION_BY_MISSING, quotient, "a division of whole numbers by zero")
@@ -74,13 +76,11 @@ impl Values<'_, '_> {
     fn may_choose(&self, read: &syntax::Access) -> bool {
         let Some(statement) = self.statement else { return true };
         let has = |access: &syntax::Access, name: &str| uses::names_in(access).iter().any(|own| own.name == name);
-        let is_one_term = !matches!(
-            statement.value.kind,
-            ExprKind::Binary(BinaryOperator::Add | BinaryOperator::Subtract, ..)
-        );
-        uses::names_in(read).iter().all(|name| {
-            has(&statement.target, &name.name) || is_one_term && self.indices.bound(&name.name).is_none()
-        })
+        let is_one_term =
+            !matches!(statement.value.kind, ExprKind::Binary(BinaryOperator::Add | BinaryOperator::Subtract, ..));
+        uses::names_in(read)
+            .iter()
+            .all(|name| has(&statement.target, &name.name) || is_one_term && self.indices.bound(&name.name).is_none())
     }
 }
 

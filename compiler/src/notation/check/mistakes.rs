@@ -82,6 +82,9 @@ fn additive_terms<'e>(expr: &'e Expr, terms: &mut Vec<&'e Expr>) {
 /// The calls of functions that are not linear and stand in no other such call.
 fn nonlinear_calls<'e>(expr: &'e Expr, calls: &mut Vec<(&'e Expr, &'e str)>) {
     match &expr.kind {
+        // A sum of absolute values is a norm.
+        ExprKind::Call(name, arguments)
+            if name.name == "abs" && matches!(arguments[..], [Expr { kind: ExprKind::Access(_), .. }]) => {}
         ExprKind::Call(name, _) if is_nonlinear(&name.name) => calls.push((expr, &name.name)),
         _ => expr.children().into_iter().for_each(|child| nonlinear_calls(child, calls)),
     }
@@ -375,21 +378,35 @@ mod tests {
     #[test]
     fn a_sum_around_a_function_is_said_and_written_in_both_ways() {
         for (text, expected) in [
-            ("f = sqrt(A(i, j) * A(i, j))", &["f = sum(i, j)(sqrt(A(i, j) * A(i, j)))", "f = sqrt(sum(i, j)(A(i, j) * A(i, j)))"][..]),
-            ("y(i) = b(i) - max(2 * A(i, j) * x(j), 0)", &["y(i) = b(i) - sum(j)(max(2 * A(i, j) * x(j), 0))", "y(i) = b(i) - max(sum(j)(2 * A(i, j) * x(j)), 0)"]),
+            (
+                "f = sqrt(A(i, j) * A(i, j))",
+                &["f = sum(i, j)(sqrt(A(i, j) * A(i, j)))", "f = sqrt(sum(i, j)(A(i, j) * A(i, j)))"][..],
+            ),
+            (
+                "y(i) = b(i) - max(2 * A(i, j) * x(j), 0)",
+                &[
+                    "y(i) = b(i) - sum(j)(max(2 * A(i, j) * x(j), 0))",
+                    "y(i) = b(i) - max(sum(j)(2 * A(i, j) * x(j)), 0)",
+                ],
+            ),
             ("d = sqrt(pow(x(i), 2))", &["d = sum(i)(sqrt(pow(x(i), 2)))", "d = sqrt(sum(i)(pow(x(i), 2)))"]),
-            ("y(i) = 1 / exp(A(i, j) * x(j))", &["y(i) = sum(j)(1 / exp(A(i, j) * x(j)))", "y(i) = 1 / exp(sum(j)(A(i, j) * x(j)))"]),
+            (
+                "y(i) = 1 / exp(A(i, j) * x(j))",
+                &["y(i) = sum(j)(1 / exp(A(i, j) * x(j)))", "y(i) = 1 / exp(sum(j)(A(i, j) * x(j)))"],
+            ),
             ("s = pow(x(i), y(i))", &["s = sum(i)(pow(x(i), y(i)))", "s = pow(sum(i)(x(i)), sum(i)(y(i)))"]),
             ("f = sum(i, j)(sqrt(A(i, j) * A(i, j)))", &[]),
             ("f += sqrt(A(i, j) * A(i, j))", &[]),
-            ("f max= abs(x(i))", &[]),
+            ("f max= exp(x(i))", &[]),
+            ("f = abs(x(i))", &[]),
             ("y(i) = exp(x(i))", &[]),
             ("y(i) = exp(A(i, j)) * x(j)", &[]),
             ("s = f64(x(i)) + select(x(i) > 0, 1, 0)", &[]),
         ] {
             let statement = syntax::parse_statement(text).unwrap();
             let kernel = check(&statement);
-            let lines = kernel.warnings.iter().flat_map(|found| &found.help).map(|help| help.split('`').nth_back(1).unwrap());
+            let lines =
+                kernel.warnings.iter().flat_map(|found| &found.help).map(|help| help.split('`').nth_back(1).unwrap());
             let lines: Vec<&str> = lines.collect();
             assert_eq!(lines, expected, "{text}");
             for line in lines {

@@ -168,8 +168,10 @@ fn check_roles(statement: &Statement, tensors: &[Tensor], target: TensorId, upda
 /// What to write: an update, where a statement before has assigned the target; else there is nothing to read, and what there was is a parameter.
 fn instead_of_reading(statement: &Statement, tensors: &[Tensor], updates: bool) -> String {
     let target = &statement.target;
-    let is_target = |expr: &syntax::Expr| matches!(&expr.kind, ExprKind::Access(access) if access == target)
-        || matches!(&expr.kind, ExprKind::Name(name) if *name == target.name && target.indices.is_empty());
+    let is_target = |expr: &syntax::Expr| {
+        matches!(&expr.kind, ExprKind::Access(access) if access == target)
+            || matches!(&expr.kind, ExprKind::Name(name) if *name == target.name && target.indices.is_empty())
+    };
     let sums = uses::index_names(statement).iter().any(|name| !names_index(target, &name.name));
     if updates
         && let ExprKind::Binary(operator @ (BinaryOperator::Add | BinaryOperator::Multiply), left, right) = &statement.value.kind
@@ -188,7 +190,9 @@ fn instead_of_reading(statement: &Statement, tensors: &[Tensor], updates: bool) 
     rename(&mut written.value, name, &before);
     match statement.is_let {
         true => format!("a temporary is made at once: give what is read another name, as in `{written}`"),
-        false => format!("a result begins anew with each call: pass what it held before as a parameter, as in `{written}`"),
+        false => {
+            format!("a result begins anew with each call: pass what it held before as a parameter, as in `{written}`")
+        }
     }
 }
 

@@ -57,7 +57,9 @@ fn of_access<'a>(access: &'a Access, part: Part, uses: &mut Vec<Use<'a>>) {
 
 fn of_expr<'a>(expr: &'a Expr, uses: &mut Vec<Use<'a>>) {
     match &expr.kind {
-        ExprKind::Name(name) => uses.push(Use { name, order: 0, span: expr.span, access: None, part: Part::Value, nested: false }),
+        ExprKind::Name(name) => {
+            uses.push(Use { name, order: 0, span: expr.span, access: None, part: Part::Value, nested: false })
+        }
         ExprKind::Access(access) => of_access(access, Part::Value, uses),
         // Of an index, which is not read.
         ExprKind::Call(name, _) if name.name == EXTENT => {}

@@ -72,25 +72,64 @@ const TABLE: &[(&[&str], Here)] = &[
     (&["angle", "arg", "phase"], Expression("atan2(im(a), re(a))")),
     (&["heaviside", "step"], Expression("select(a > 0, 1, 0)")),
     (&["mean", "average", "avg"], Words("a mean is a sum and a quotient: `sum(i)(x(i)) / extent(i)`")),
-    (&["var", "variance"], Words("a variance is made of sums: `sum(i)(pow(x(i) - m, 2)) / extent(i)`, where `m` is the mean")),
-    (&["std", "stddev"], Words("a standard deviation is made of sums: `sqrt(sum(i)(pow(x(i) - m, 2)) / extent(i))`, where `m` is the mean")),
+    (
+        &["var", "variance"],
+        Words("a variance is made of sums: `sum(i)(pow(x(i) - m, 2)) / extent(i)`, where `m` is the mean"),
+    ),
+    (
+        &["std", "stddev"],
+        Words(
+            "a standard deviation is made of sums: `sqrt(sum(i)(pow(x(i) - m, 2)) / extent(i))`, where `m` is the mean",
+        ),
+    ),
     (&["norm", "norm2", "l2", "nrm2"], Words("a norm is made of a sum: `sqrt(sum(i)(x(i) * x(i)))`")),
     (&["norm1", "l1", "asum"], Words("a norm is made of a sum: `sum(i)(abs(x(i)))`")),
-    (&["count", "count_nonzero", "nnz", "len_nonzero"], Words("what is counted is a sum of ones: `sum(i)(select(x(i) != 0, 1, 0))`")),
-    (&["len", "length", "size", "shape", "numel", "dim"], Words("the length of a mode is that of its index: `extent(i)`, as in `sum(i)(x(i)) / extent(i)`")),
-    (&["dot", "inner", "vdot", "tensordot", "matmul", "mm", "mv", "spmv", "gemm"], Words("a product is written with indices, and is summed over those that the result lacks: `y(i) = A(i, j) * x(j)`")),
+    (
+        &["count", "count_nonzero", "nnz", "len_nonzero"],
+        Words("what is counted is a sum of ones: `sum(i)(select(x(i) != 0, 1, 0))`"),
+    ),
+    (
+        &["len", "length", "size", "shape", "numel", "dim"],
+        Words("the length of a mode is that of its index: `extent(i)`, as in `sum(i)(x(i)) / extent(i)`"),
+    ),
+    (
+        &["dot", "inner", "vdot", "tensordot", "matmul", "mm", "mv", "spmv", "gemm"],
+        Words(
+            "a product is written with indices, and is summed over those that the result lacks: `y(i) = A(i, j) * x(j)`",
+        ),
+    ),
     (&["outer", "kron"], Words("a product is written with indices: `C(i, j) = x(i) * z(j)`")),
     (&["transpose", "permute", "swapaxes"], Words("modes are exchanged by the order of indices: `B(i, j) = A(j, i)`")),
     (&["trace", "tr"], Words("the diagonal is an index twice: `t = A(i, i)`")),
     (&["diag", "diagonal"], Words("the diagonal is an index twice: `d(i) = A(i, i)`")),
-    (&["cumsum", "scan", "prefix"], Words("a sum of all that is before is chosen by its indices: `y(i) = x(j) where j <= i`")),
-    (&["hstack", "vstack", "stack", "cat", "concatenate", "append"], Words("tensors are joined along an index: `C(i, j) = concat(j, A(i, j), B(i, j))`")),
+    (
+        &["cumsum", "scan", "prefix"],
+        Words("a sum of all that is before is chosen by its indices: `y(i) = x(j) where j <= i`"),
+    ),
+    (
+        &["hstack", "vstack", "stack", "cat", "concatenate", "append"],
+        Words("tensors are joined along an index: `C(i, j) = concat(j, A(i, j), B(i, j))`"),
+    ),
     (&["softmax"], Words("softmax is several statements: the chapter on attention in the book has them")),
-    (&["sort", "argsort", "sorted", "unique", "median", "quantile", "percentile", "topk"], Words("nothing sorts values: `max(i)(x(i))` and `argmax(i)(x(i))` are the greatest value and its place")),
-    (&["grad", "gradient", "diff", "derivative", "jacobian", "hessian"], Words("derivatives are not found: write them as expressions")),
-    (&["erf", "erfc", "gamma", "lgamma", "digamma", "beta", "bessel", "sinc"], Words("there are no special functions: compute their values outside and pass them as a tensor")),
+    (
+        &["sort", "argsort", "sorted", "unique", "median", "quantile", "percentile", "topk"],
+        Words("nothing sorts values: `max(i)(x(i))` and `argmax(i)(x(i))` are the greatest value and its place"),
+    ),
+    (
+        &["grad", "gradient", "diff", "derivative", "jacobian", "hessian"],
+        Words("derivatives are not found: write them as expressions"),
+    ),
+    (
+        &["erf", "erfc", "gamma", "lgamma", "digamma", "beta", "bessel", "sinc"],
+        Words("there are no special functions: compute their values outside and pass them as a tensor"),
+    ),
     (&["rand", "randn", "random", "normal", "uniform"], Words("there are no random numbers: pass them as a tensor")),
-    (&["zeros", "ones", "full", "eye", "identity", "arange", "range", "linspace"], Words("a number stands for a tensor of it, and an index for its value: `y(i) = 2 * i + x(i)`, `C(i, j) = select(i == j, A(i, j), 0)`")),
+    (
+        &["zeros", "ones", "full", "eye", "identity", "arange", "range", "linspace"],
+        Words(
+            "a number stands for a tensor of it, and an index for its value: `y(i) = 2 * i + x(i)`, `C(i, j) = select(i == j, A(i, j), 0)`",
+        ),
+    ),
 ];
 
 fn find(name: &str) -> Option<Here> {
@@ -150,8 +189,8 @@ fn place(expr: &mut Expr, given: &[Expr]) -> Option<()> {
 mod tests {
     use super::*;
     use crate::format::resolve::Definitions;
-    use crate::notation::check_expression;
     use crate::notation::FormatOption;
+    use crate::notation::check_expression;
     use crate::syntax::{parse_parameter_format, parse_statement};
 
     fn compiles(text: &str) -> bool {
@@ -175,7 +214,8 @@ mod tests {
         for (names, here) in TABLE {
             match here {
                 Name(name) => {
-                    let is_reduction = crate::ir::ReduceOperator::ALL.iter().any(|known| known.row().reduction == *name);
+                    let is_reduction =
+                        crate::ir::ReduceOperator::ALL.iter().any(|known| known.row().reduction == *name);
                     assert!(functions().any(|known| known == *name) || is_reduction, "{name}");
                 }
                 Expression(text) => {
