@@ -105,3 +105,26 @@ fn problems_are_underlined() {
     assert_has(&message, &["--> k.ti:2:12", "--> k.ti:3:12"]);
     assert_has(&place.refuses(&["compile", "k.ti", "-f", "x=csf"]), &["a program declares its formats", "`x: FORMAT`"]);
 }
+
+#[test]
+fn nothing_is_not_compiled() {
+    let place =
+        Place::new().with("blank.ti", "// Nothing yet.\n").with("formats.ti", "format mine = [dense, compressed];\n");
+    for text in ["", "  ", "blank.ti"] {
+        assert_has(&place.refuses(&["compile", text]), &["has nothing to compile", "help: write an assignment"]);
+    }
+    place.prints(&["compile", "formats.ti", "--check"]);
+}
+
+/// Comments have what the user wrote, and code has names of ASCII.
+#[test]
+fn comments_keep_their_letters() {
+    let text = "/// Veličković et al., \u{202e}図.\nfn k(größe: dense) -> y: dense { y(i) = 2 * größe(i); }";
+    let place = Place::new().with("k.ti", text);
+    for target in [&["--target", "cuda"][..], &["--emit", "c"], &["--emit", "cu"]] {
+        let printed = place.prints(&[&["compile", "k.ti"], target].concat());
+        assert_has(&printed, &["Veličković et al., U+202E図."]);
+        let code = printed.lines().filter(|line| !line.contains("//") && !line.trim_start().starts_with(['*', '/']));
+        assert!(code.into_iter().all(str::is_ascii), "{printed}");
+    }
+}

@@ -134,3 +134,16 @@ fn what_runs_take_in_place_of_a_range() {
     let run = place.prints(&[&["run", text][..], &ranks].concat());
     assert_has(&run, &[&format!("distribute {taken} over 4 ranks")]);
 }
+
+/// What is explained with inputs is what runs with them.
+#[test]
+fn inputs_of_one_pattern_are_explained_as_they_run() {
+    let place =
+        Place::new().with("a.tns", "# shape: 3 3\n1 1 2\n2 3 4\n").with("b.tns", "# shape: 3 3\n1 1 3\n2 3 5\n");
+    let kernel = ["C(i, j) = A(i, j) + B(i, j)", "-f", "A=csr", "-f", "B=csr", "-f", "C=csr", "-i", "A=a.tns", "-i"];
+    let alike = place.prints(&[&["explain"], &kernel[..], &["B=b.tns"]].concat());
+    let place = place.with("b.tns", "# shape: 3 3\n1 1 3\n2 2 5\n");
+    let apart = place.prints(&[&["explain"], &kernel[..], &["B=b.tns"]].concat());
+    assert_ne!(alike, apart);
+    assert_has(&alike, &["pattern"]);
+}

@@ -122,6 +122,11 @@ fn large_texts_are_answered_soon() {
     let names: Vec<String> = (0..600).map(|place| format!("i{place}")).collect();
     let many = format!("y = X({})", names.join(", "));
     assert!(place.refuses(&["compile", &many, "--check"]).contains("at most 512 index variables"));
+    let place = place.with("comments.ti", &("/*".repeat(50_000) + &"*/".repeat(50_000)));
+    assert_has(
+        &place.refuses(&["compile", "comments.ti", "--check"]),
+        &["E0008", "comments are nested more than 64 deep"],
+    );
     let lets: String = (1..1000).map(|n| format!("    let t{n}(i) = t{}(i) + 1;\n", n - 1)).collect();
     let text = format!("fn f(x: dense) -> y: dense {{\n    let t0(i) = x(i);\n{lets}    y(i) = t999(i);\n}}\n");
     let place = place.with("k.ti", &text);
@@ -230,4 +235,24 @@ fn a_sparse_result_that_is_full_is_stored_whole_and_said() {
     let place = place.with("long.tns", "# shape: 2000000000 2000000000\n1 2 3\n");
     let long = ["run", "B(i, j) = A(i, j) + 1", "-f", "A=dcsr", "-f", "B=dcsr", "-i", "A=long.tns"];
     assert_has(&place.refuses(&long), &["`B`", "memory", "4000000000000000000 elements"]);
+}
+
+/// A chain of sparse matrices: what is searched is bounded, and what is searched by half is said.
+#[test]
+fn chains_of_factors_compile_soon() {
+    let chain = |count: usize| {
+        let parameters: Vec<String> = (0..count).map(|place| format!("A{place}: csr")).collect();
+        let factors: Vec<String> = (0..count).map(|place| format!("A{place}(i{place}, i{})", place + 1)).collect();
+        let (parameters, value) = (parameters.join(", "), factors.join(" * "));
+        format!("fn k({parameters}) -> y: dense {{ y(i0, i{count}) = {value}; }}")
+    };
+    let place = Place::new().with("many.ti", &chain(40)).with("written.ti", &chain(14)).with("more.ti", &chain(70));
+    let start = std::time::Instant::now();
+    let text = place.prints(&["explain", "many.ti"]);
+    assert_has(&text, &["combined pair by pair, the best pair first"]);
+    for arguments in [&["written.ti", "--plan", "as_written"][..], &["more.ti"]] {
+        place.prints(&[&["compile", "--check"], arguments].concat());
+    }
+    // Ten seconds for each where compilers are optimized.
+    assert!(start.elapsed().as_secs() < if cfg!(debug_assertions) { 600 } else { 30 }, "{:?}", start.elapsed());
 }
