@@ -122,6 +122,47 @@ fn command_lines() {
     ));
 }
 
+/// The lines of an explanation under a heading, `Wrong:` or `Correct:`.
+fn example(explanation: &str, heading: &str) -> String {
+    let lines = explanation.lines().skip_while(|line| *line != heading).skip(2);
+    let lines = lines.take_while(|line| line.is_empty() || line.starts_with("    "));
+    lines.map(|line| format!("{}\n", line.get(4..).unwrap_or(""))).collect()
+}
+
+/// What is wrong with a program, down to its loops; or the warnings, where nothing is.
+fn problems(text: &str) -> Vec<Diagnostic> {
+    let kernels = match syntax::parse_program(text).and_then(|program| check(&program)) {
+        Ok(kernels) => kernels,
+        Err(problems) => return problems.into_sorted(),
+    };
+    match kernels.iter().try_for_each(|kernel| spc_compiler::compile_notation(kernel).map(drop)) {
+        Ok(()) => kernels.into_iter().flat_map(|kernel| kernel.warnings).collect(),
+        Err(problems) => problems.into_sorted(),
+    }
+}
+
+#[test]
+fn wrong_examples_have_their_code_and_correct_ones_compile() {
+    for entry in all() {
+        let (wrong, correct) = (example(entry.explanation, "Wrong:"), example(entry.explanation, "Correct:"));
+        let statement = |text: &str| syntax::parse_statement(text).err().map_or(Vec::new(), Diagnostics::into_sorted);
+        let found = |text: &str| {
+            if text.contains("fn ") || text.contains("format ") { problems(text) } else { statement(text) }
+        };
+        let of_plans = || plan_warnings(&wrong);
+        let codes: Vec<Code> = found(&wrong).iter().map(|problem| problem.code).chain(of_plans()).collect();
+        assert!(codes.contains(&entry.code), "{}: {codes:?}", entry.code);
+        assert_eq!(found(&correct), [], "{}", entry.code);
+    }
+}
+
+/// The codes of what is said of plans.
+fn plan_warnings(text: &str) -> Vec<Code> {
+    let kernels = syntax::parse_program(text).and_then(|program| check(&program)).unwrap_or_default();
+    let of_plans = |kernel: Kernel| plan::ruled_out(&kernel, &plan::Facts::stated(&kernel, &[]));
+    kernels.into_iter().filter_map(of_plans).map(|problem| problem.code).collect()
+}
+
 /// The text with what a help line proposes, if that is a name, a statement or a mask to write instead.
 fn mended(source: &str, problem: &Diagnostic, help: &str) -> Option<String> {
     let code: Vec<&str> = help.split('`').skip(1).step_by(2).collect();
@@ -176,21 +217,12 @@ fn what_help_lines_propose_compiles() {
         }
     }
     for entry in all() {
-        let (_, rest) = entry.explanation.split_once("\nWrong:\n").expect("an example");
-        let lines = rest.lines().skip(1).take_while(|line| line.is_empty() || line.starts_with("    "));
-        let text: String = lines.map(|line| format!("{}\n", line.get(4..).unwrap_or(""))).collect();
+        let text = example(entry.explanation, "Wrong:");
         if text.contains("fn ") {
             texts.push((entry.code.to_string(), text));
         }
     }
     for (name, source) in texts {
-        let problems = |text: &str| -> Vec<Diagnostic> {
-            let checked = syntax::parse_program(text).and_then(|program| check(&program));
-            match checked.map(|kernels| (kernels.clone(), schedule_all(kernels))) {
-                Err(problems) | Ok((_, Err(problems))) => problems.into_sorted(),
-                Ok((kernels, Ok(()))) => kernels.into_iter().flat_map(|kernel| kernel.warnings).collect(),
-            }
-        };
         let before = problems(&source);
         for problem in &before {
             for help in &problem.help {
