@@ -1,5 +1,6 @@
 //! What those who call a function must know: its parameters, the header, and what stands around both files.
 
+use super::reserved::spelled;
 use crate::backend::legible;
 use crate::ir::{ArrayElement, ArrayRole, Initial, Kernel, Literal, Size, Source, Structure, Verified};
 
@@ -47,11 +48,16 @@ pub(in crate::backend) fn comment(kernel: &Kernel, free: &str) -> String {
     for dimension in &kernel.dimensions {
         match dimension.size {
             Size::Constant(size) => lines.push(format!("The extent of `{}` is {size}.", dimension.written)),
-            _ => lines.push(format!("{}_extent: the extent of `{}`", dimension.name, dimension.written)),
+            _ => lines.push(format!(
+                "{}: the extent of `{}`",
+                spelled(&format!("{}_extent", dimension.name)),
+                dimension.written
+            )),
         }
     }
     for (_, array) in kernel.parameters() {
-        lines.push(format!("{}: {}", array.name, holds(kernel, &array.name, array.role, free)));
+        let name = spelled(&array.name);
+        lines.push(format!("{name}: {}", holds(kernel, &name, array.role, free)));
     }
     let lines = lines.iter().map(|line| {
         // A comment must not end inside of itself.

@@ -130,6 +130,11 @@ const TARGET: Target = Target { reserved: &[KEYWORDS, BUILT_IN, OWN], is_reserve
 
 const FUNCTION: Target = Target { reserved: &[KEYWORDS, BUILT_IN, OWN, FUNCTIONS], is_reserved, ascii: true };
 
+/// How a name of an array or an extent is spelled where it is a parameter.
+pub(super) fn spelled(name: &str) -> String {
+    FUNCTION.identifier(name)
+}
+
 /// Gives out names of what is in a function.
 pub(super) fn namer() -> Namer {
     Namer::new(TARGET)
