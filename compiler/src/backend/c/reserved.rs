@@ -132,7 +132,7 @@ const FUNCTION: Target = Target { reserved: &[KEYWORDS, BUILT_IN, OWN, FUNCTIONS
 
 /// How a name of an array or an extent is spelled where it is a parameter.
 pub(super) fn spelled(name: &str) -> String {
-    FUNCTION.identifier(name)
+    TARGET.identifier(name)
 }
 
 /// Gives out names of what is in a function.
