@@ -53,22 +53,42 @@ impl Values<'_, '_> {
         )
         .label(format!("zero where `{}` stores no entry", tensor.name))
         .related(quotient, "the quotient is computed at every coordinate");
-        if read.is_none_or(|read| self.may_choose(read)) {
+        let is_summed = read.is_some_and(|read| {
+            let own = uses::free_indices(divisor);
+            uses::names_in(read).iter().any(|name| own.iter().all(|own| own.name != name.name))
+        });
+        if !is_summed && read.is_none_or(|read| self.may_choose(read)) {
             return problem
                 .help(format!("add `where {text}` to compute only at the stored coordinates of `{}`", tensor.name));
         }
-        // A mask is about all of a statement: the quotient becomes one.
-        let names = uses::free_indices(dividend).into_iter().chain(uses::free_indices(divisor)).collect::<Vec<_>>();
-        let names: Vec<&str> = uses::distinct(&names).into_iter().map(|name| name.name.as_str()).collect();
         let is_taken = |wish: &String| {
             self.index_names.contains(&wish.as_str()) || self.tensors.iter().any(|tensor| tensor.name == *wish)
         };
         let wishes = std::iter::once("q".to_owned()).chain((0..).map(|number| format!("q{number}")));
         let name = wishes.into_iter().find(|wish| !is_taken(wish)).unwrap_or_default();
-        let made = format!("{name}({})", names.join(", "));
-        let parts = (Box::new(dividend.clone()), Box::new(divisor.clone()));
-        let whole = syntax::Expr { kind: ExprKind::Binary(operator, parts.0, parts.1), span: quotient };
-        problem.help(format!("write `let {made} = {whole} where {text};` before the statement, and read `{made}` here"))
+        let made_over = |names: &[&str]| match names {
+            [] => name.clone(),
+            names => format!("{name}({})", names.join(", ")),
+        };
+        let quotient_by = |divisor: syntax::Expr| {
+            let kind = ExprKind::Binary(operator, Box::new(dividend.clone()), Box::new(divisor));
+            syntax::Expr { kind, span: quotient }
+        };
+        let own: Vec<&str> = uses::free_indices(divisor).into_iter().map(|name| name.name.as_str()).collect();
+        if is_summed {
+            // A sum of entries is missing where none of them is there: no mask says so.
+            let made = made_over(&own);
+            let by = ExprKind::Name(syntax::Ident { name: made.clone(), span: divisor.span });
+            let whole = quotient_by(syntax::Expr { kind: by, span: divisor.span });
+            return problem.help(format!(
+                "write `let {made} = {divisor};` before the statement, and `select({made} != 0, {whole}, 0)` here"
+            ));
+        }
+        // A mask is about all of a statement: the quotient becomes one.
+        let names = uses::free_indices(dividend).into_iter().chain(uses::free_indices(divisor)).collect::<Vec<_>>();
+        let names: Vec<&str> = uses::distinct(&names).into_iter().map(|name| name.name.as_str()).collect();
+        let (made, whole) = (made_over(&names), quotient_by(divisor.clone()));
+        problem.help(format!("write `let {made} = {whole} where {text};` before the statement, and `{made}` here"))
     }
 
     /// Whether `where` may choose the entries of an access: its indices are those of the result, or all of the right-hand side is summed

@@ -168,10 +168,8 @@ fn check_roles(statement: &Statement, tensors: &[Tensor], target: TensorId, upda
 /// What to write: an update, where a statement before has assigned the target; else there is nothing to read, and what there was is a parameter.
 fn instead_of_reading(statement: &Statement, tensors: &[Tensor], updates: bool) -> String {
     let target = &statement.target;
-    let is_target = |expr: &syntax::Expr| {
-        matches!(&expr.kind, ExprKind::Access(access) if access == target)
-            || matches!(&expr.kind, ExprKind::Name(name) if *name == target.name && target.indices.is_empty())
-    };
+    let written = target.to_string();
+    let is_target = |expr: &syntax::Expr| expr.to_string() == written;
     let sums = uses::index_names(statement).iter().any(|name| !names_index(target, &name.name));
     if updates
         && let ExprKind::Binary(operator @ (BinaryOperator::Add | BinaryOperator::Multiply), left, right) = &statement.value.kind
@@ -183,13 +181,16 @@ fn instead_of_reading(statement: &Statement, tensors: &[Tensor], updates: bool) 
         let sign = if *operator == BinaryOperator::Add { "+=" } else { "*=" };
         return format!("write `{target} {sign} {rest}`, which changes what the statement before has made");
     }
+    if updates {
+        return "make what it held before under another name, by `let`, and read that".to_owned();
+    }
     let name = &target.name.name;
     let is_taken = |wish: &String| tensors.iter().any(|tensor| tensor.name == *wish);
     let before = (0..).map(|number| format!("{name}{number}")).find(|wish| !is_taken(wish)).unwrap_or_default();
     let mut written = statement.clone();
     rename(&mut written.value, name, &before);
     match statement.is_let {
-        true => format!("a temporary is made at once: give what is read another name, as in `{written}`"),
+        true => "a temporary is made at once: give what it is made of another name".to_owned(),
         false => {
             format!("a result begins anew with each call: pass what it held before as a parameter, as in `{written}`")
         }
