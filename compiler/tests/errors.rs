@@ -189,7 +189,10 @@ fn mended(source: &str, problem: &Diagnostic, help: &str) -> Option<String> {
             Some(format!("{}{first} {}", &text[..start], &text[start..]))
         }
         _ if is_statement(first) && (help.contains("write `") || help.contains("as in `")) => {
-            with(start, end, first.trim_end_matches(';')).map(|text| match help.contains("as a parameter") {
+            let line = first.trim_end_matches(';');
+            // What ends a statement may be missing.
+            let line = if source[end..].starts_with('}') { format!("{line}; ") } else { line.to_owned() };
+            with(start, end, &line).map(|text| match help.contains("as a parameter") {
                 // `y(i) = y0(i) + …` has a parameter more.
                 true => {
                     let place = text[..start].rfind("->").and_then(|arrow| text[..arrow].rfind(')')).unwrap_or(start);
