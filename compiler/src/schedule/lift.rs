@@ -62,7 +62,7 @@ impl Placed<'_> {
     fn steps(&self) -> f64 {
         let kernel = &self.scheduler.kernel;
         let format = |access: &Access| kernel.tensor(access.tensor).format.clone();
-        kernel.cost(&self.order.loops, &self.term.value, &format).steps
+        kernel.costed(&self.term.value).cost(&self.order.loops, &format).steps
     }
 
     /// The steps to make the copies that it reads and nothing else did.
@@ -256,7 +256,7 @@ impl<'a> Scheduler<'a> {
     fn reached(&self, term: &Term, loops: &[IndexVariable]) -> f64 {
         let value = term.masks.iter().fold(term.value.clone(), |value, mask| masked(&value, mask));
         let format = |access: &Access| self.kernel.tensor(access.tensor).format.clone();
-        self.kernel.cost(loops, &value, &format).terms
+        self.kernel.costed(&value).cost(loops, &format).terms
     }
 
     /// A term's loops, and at its place in them what fills each workspace.

@@ -7,7 +7,6 @@ use super::{parse, write_entries, write_tensor};
 use crate::io::write::Listed;
 use crate::io::{Contents, Filled, ReadErrorKind};
 use crate::tensor::{AnyTensor, Coordinates, Dense, Duplicates, ElementType, Indices, Tensor, pack};
-use std::io::Write;
 
 fn entries() -> Coordinates<f64> {
     Coordinates {
