@@ -22,7 +22,7 @@ pub fn read_by(statement: &Statement) -> Vec<(String, usize)> {
 /// appearance, and whose result is what it assigns. What no option names is dense, or a scalar where it has no indices. The
 /// names of formats are those of `definitions`.
 ///
-/// Elements of which no option says the type are `f64`. Where that does not go together with the one type that options say, as
+/// Elements of which no option says the type are `f64`. Where that does not go together with the one type that options say of operands, as
 /// `i64` or `c64`, they are of that type. The result is `f64` where that holds every value of its expression, else of the type of its
 /// expression.
 ///
@@ -33,7 +33,8 @@ pub fn check_expression(
     options: &[FormatOption],
     definitions: &Definitions<'_>,
 ) -> Result<Kernel, Problems> {
-    let said: Vec<ElementType> = options.iter().filter_map(|option| Some(option.element?.0)).collect();
+    let operands = options.iter().filter(|option| option.name != statement.target.name.name);
+    let said: Vec<ElementType> = operands.filter_map(|option| Some(option.element?.0)).collect();
     let checked = check_with(statement, options, definitions, ElementType::F64);
     match (checked, said.first()) {
         (Err(problems), Some(&only)) if said.iter().all(|said| *said == only) => {
