@@ -418,6 +418,11 @@ impl Format {
         !self.is_dense() && !self.stores_entries_only()
     }
 
+    /// Whether every place counts as an entry: also those of dense tensors, but not of dense blocks.
+    pub fn tells_entries(&self) -> bool {
+        self.stores_entries_only() || self.is_dense() && self.mode_order().is_some()
+    }
+
     /// The mode that each level stores, where every level stores a mode as it is.
     pub fn mode_order(&self) -> Option<Vec<usize>> {
         self.levels

@@ -95,7 +95,10 @@ impl Lowering<'_> {
     /// Whether there is an entry at the place of an access, which loops have found. Values tell, where a format has other places too.
     pub(super) fn holds_entry(&self, access: &Access, scope: &Scope) -> ir::Expr {
         let tensor = self.concrete.tensor(access.tensor);
-        if tensor.format.stores_entries_only() || self.workspaces.contains_key(&access.tensor) {
+        let original = self.concrete.tensor(self.concrete.original(access.tensor));
+        let written = original.stored.as_ref().map_or(&original.format, |stored| &stored.format);
+        let are_entries = tensor.format.stores_entries_only() || written.tells_entries();
+        if are_entries || self.workspaces.contains_key(&access.tensor) {
             return ir::Expr::Bool(true);
         }
         let value = self.read(&Access { reads: Reading::Value, ..access.clone() }, scope);

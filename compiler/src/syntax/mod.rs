@@ -69,6 +69,10 @@ pub type Declaration = (Option<(ElementType, Span)>, Option<FormatExpr>);
 /// Everything that does not follow the grammar, in all statements.
 pub fn parse_program(text: &str) -> Result<Program, Diagnostics> {
     let (lexemes, mut problems) = lexeme::scan(text);
+    // What nests too deeply is not read at all.
+    if problems.iter().any(|problem| problem.code == codes::TOO_DEEP) {
+        return Err(collect(problems));
+    }
     let explained = |problems| collect(neighbours::explained(text, &lexemes, problems));
     if problems.is_empty()
         && let Ok(mut pairs) = Grammar::parse(Rule::program, text)

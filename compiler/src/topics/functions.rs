@@ -26,7 +26,7 @@ pub(super) fn topics() -> Vec<Topic> {
         "stored",
         "whether a tensor has an entry",
         "`stored(A(i, j))` is true where `A` has an entry, whatever its value: explicit zeros are entries. Padding of blocks, diagonals, bands
-and runs is no entry. Of a dense tensor, the elements that are not its fill value count. With it a pattern can be named, and used as a mask.
+and runs is no entry. A dense tensor has all. With it a pattern can be named, and used as a mask.
 
     fn pairs(X: csf) -> P: bool csr { P(i, j) = any(k)(stored(X(i, j, k))); }
 ",

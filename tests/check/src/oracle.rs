@@ -542,7 +542,7 @@ impl Evaluation<'_> {
                     let tensor = self.kernel.tensor(access.tensor);
                     let fill = Number::of_literal(tensor.fill);
                     // Where there are places without an entry, those that hold something are the pattern.
-                    let are_entries = tensor.format.stores_entries_only();
+                    let are_entries = tensor.format.tells_entries();
                     let counts = |number: &Number| are_entries || !number.equals(fill);
                     let is_there = held.entries.stored.get(&place).is_some_and(counts);
                     let truth = Number::of_literal(Literal::Integer(ElementType::Bool, is_there.into()));

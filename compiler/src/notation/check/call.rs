@@ -5,7 +5,7 @@ use super::indices::Counted;
 use super::value::{Values, not_converted};
 use crate::diagnostics::{Diagnostic, Span, codes::notation as codes, suggest, words};
 use crate::ir::{ElementType, Function, Literal, ReduceOperator};
-use crate::notation::{BinaryOperator, Expr};
+use crate::notation::{Access, BinaryOperator, Expr};
 use crate::syntax::{self, ExprKind, Ident, neighbours};
 
 impl<'s> Values<'_, 's> {
@@ -101,9 +101,15 @@ impl<'s> Values<'_, 's> {
             return None;
         };
         let access = self.unread(access)?;
-        match self.tensors[access.tensor.0].format.order {
-            0 => Some(Expr::Literal(crate::ir::constant::truth(true))),
-            _ => Some(access.stored()),
+        Some(self.asked(access))
+    }
+
+    /// Whether there is an entry at a place; of a dense tensor there always is.
+    pub(super) fn asked(&self, access: Access) -> Expr {
+        let format = &self.tensors[access.tensor.0].format;
+        match format.is_dense() && format.tells_entries() {
+            true => Expr::Literal(crate::ir::constant::truth(true)),
+            false => access.stored(),
         }
     }
 

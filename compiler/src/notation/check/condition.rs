@@ -39,10 +39,7 @@ impl<'s> Values<'_, 's> {
             }
             ExprKind::Access(access) => {
                 let access = self.unread(access)?;
-                match self.tensors[access.tensor.0].format.order {
-                    0 => Some(Expr::Literal(constant::truth(true))),
-                    _ => Some(access.stored()),
-                }
+                Some(self.asked(access))
             }
             _ => {
                 self.found.push(no_condition(expr.span));

@@ -59,7 +59,7 @@ pub(super) fn check(
     let mut chooses = statement.condition.as_ref().map(|condition| (values.chooses(condition), condition.span));
     // Values tell the entries of what stores other places as well.
     if let Some(Some(mask)) = &mask
-        && !tensors[mask.tensor.0].format.stores_entries_only()
+        && !tensors[mask.tensor.0].format.tells_entries()
     {
         let (others, span) = chooses.unwrap_or((Some(Expr::Literal(constant::truth(true))), mask.span));
         let all = others.map(|others| simplify::simplify(condition::both(mask.stored(), others)));
