@@ -417,9 +417,7 @@ print(ours.format, (bits(ours.toarray()) == bits(theirs)).all(), ours.dtype == t
 #[cfg(unix)]
 fn terminals_obey_no_name() {
     let evil = "\u{1b}]0;title\u{7}\u{202e}A";
-    let place = Place::new()
-        .with(&format!("{evil}.tns"), "1 1 x\n")
-        .with(&format!("{evil}.ti"), &format!("fn \u{1b}]0;t\u{7}"));
+    let place = Place::new().with(&format!("{evil}.tns"), "1 1 x\n").with(&format!("{evil}.ti"), "fn \u{1b}]0;t\u{7}");
     let mut archive = Vec::new();
     zip(&mut archive, &[&format!("{evil}.npy"), "B.npy"]);
     std::fs::write(place.path("e.npz"), archive).unwrap();
@@ -483,6 +481,6 @@ fn documentation_with_controls_of_direction_compiles() {
     assert_eq!(place.prints(&run), "# shape: 1\n1 2\n");
     for form in ["rust", "c"] {
         let text = place.prints(&["compile", "k.ti", "--emit", form]);
-        assert!(text.contains("u{202e} reversed ") && !text.contains('\u{202e}'), "{text}");
+        assert!(text.contains("U+202E reversed ") && !text.contains('\u{202e}'), "{text}");
     }
 }

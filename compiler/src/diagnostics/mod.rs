@@ -12,7 +12,7 @@ pub mod suggest;
 pub(crate) mod words;
 
 pub use codes::{Entry, RETIRED, all, explain};
-pub use printable::{is_obeyed, printable, printable_json};
+pub use printable::{is_obeyed, printable, printable_json, spelled};
 
 use std::fmt;
 use std::str::FromStr;

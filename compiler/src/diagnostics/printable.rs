@@ -9,6 +9,11 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     escaped(text, |escapes, character| write!(escapes, "\\u{{{:x}}}", u32::from(character)))
 }
 
+/// The same by the numbers of the characters, `U+202E`, which compilers accept in comments.
+pub fn spelled(text: &str) -> Cow<'_, str> {
+    escaped(text, |escapes, character| write!(escapes, "U+{:04X}", u32::from(character)))
+}
+
 /// The same in the text of a JSON document.
 pub fn printable_json(text: &str) -> Cow<'_, str> {
     escaped(text, |escapes, character| write!(escapes, "\\u{:04x}", u32::from(character)))

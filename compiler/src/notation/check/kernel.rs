@@ -6,7 +6,7 @@ use super::problems::Problems;
 use super::uses::{self, Part, Use};
 use super::{call, functions, literal, mistakes, result, schedule, sequence, statement, temporary, tensors, types};
 use crate::diagnostics::codes::{notation as codes, warnings as warning_codes};
-use crate::diagnostics::{Diagnostic, Diagnostics, Span, printable, suggest};
+use crate::diagnostics::{Diagnostic, Diagnostics, Span, spelled, suggest};
 use crate::format::{Format, resolve::Definitions};
 use crate::notation::chain::chooser;
 use crate::notation::{Access, Assignment, Kernel, Role, Tensor};
@@ -54,7 +54,7 @@ pub(super) fn check(
         name: source.name.to_owned(),
         name_span: source.name_span,
         // Compilers refuse comments in which characters change the order of others.
-        documentation: source.documentation.iter().map(|line| printable(line).into_owned()).collect(),
+        documentation: source.documentation.iter().map(|line| spelled(line).into_owned()).collect(),
         visibility: source.visibility.to_owned(),
         tensors,
         variables,

@@ -78,7 +78,6 @@ pub(super) fn check(
     if !check_mask(&checked, statement, indices, found) {
         return None;
     }
-    checked.mask = checked.mask.filter(|mask| tensors[mask.tensor.0].is_sparse());
     check_target(&checked, statement, tensors, updates, indices, found);
     compute_inner_indices(&mut checked.target, tensors, indices);
     check_sum(&checked, statement, element, indices, found);
