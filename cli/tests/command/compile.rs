@@ -96,8 +96,8 @@ fn code_goes_to_a_file() {
 #[test]
 fn problems_are_underlined() {
     let place = Place::new();
-    let message = place.refuses(&["compile", TTM, "-f", "X=csff", "-f", "U=dense"]);
-    assert_has(&message, &["error[E0201]", "--> -f X:1:1", "^^^^", "did you mean `csf`?", "spc explain E0201"]);
+    let message = place.refuses(&["compile", TTM, "-f", "X=densse", "-f", "U=dense"]);
+    assert_has(&message, &["error[E0201]", "--> -f X:1:1", "^^^^", "did you mean `dense`?", "spc explain E0201"]);
     let message = place.refuses(&["compile", "Y(i r) = X(i, j)"]);
     assert_has(&message, &["error[E0", "--> <expression>:1:5", "^"]);
     let place = place.with("k.ti", "fn f(x: csf) -> y: dense {\n    y(i) = z(i);\n    y(i) = w(i);\n}\n");

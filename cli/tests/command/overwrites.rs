@@ -139,12 +139,7 @@ const PLACES: &[(&str, &str, usize, &str)] = &[
         1,
         "factors of the model that the new one replaces in its folder; docs/reference/files.md says so",
     ),
-    (
-        "cli/src/decompose/checkpoint.rs",
-        "_ = fs::remove_file(self.folder.join(before));",
-        1,
-        "the model that our own state file named",
-    ),
+    ("cli/src/decompose/checkpoint.rs", "_ = fs::remove_file(model);", 1, "the model that our own state file named"),
     (
         "cli/src/suite/store.rs",
         "let mut file = OpenOptions::new().create(true).append(true).open(&aside).map_err(fail)?;",

@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_at_its_place() {
         for (text, place, problem) in [
-            ("m - x * lg(m)", "1:9", "no function `lg`"),
+            ("m - x * lg(m)", "1:9", "no tensor `lg`"),
             ("m - x * y", "1:9", "no `y` in a loss"),
             ("m - x * ", "1:8", "expected"),
             ("m -\n x * q", "2:6", "no `q`"),
