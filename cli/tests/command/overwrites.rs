@@ -141,6 +141,12 @@ const PLACES: &[(&str, &str, usize, &str)] = &[
     ),
     ("cli/src/decompose/checkpoint.rs", "_ = fs::remove_file(model);", 1, "the model that our own state file named"),
     (
+        "cli/src/decompose/checkpoint.rs",
+        "_ = fs::remove_file(beside(&model));",
+        1,
+        "what the method remembered beside that model",
+    ),
+    (
         "cli/src/suite/store.rs",
         "let mut file = OpenOptions::new().create(true).append(true).open(&aside).map_err(fail)?;",
         1,
