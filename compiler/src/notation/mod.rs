@@ -9,6 +9,7 @@
 
 mod chain;
 mod check;
+mod chooser;
 pub(crate) mod combine;
 mod einstein;
 mod exact;

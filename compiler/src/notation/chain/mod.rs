@@ -27,7 +27,6 @@ mod tests;
 mod versions;
 
 pub(crate) use narrow::operands;
-pub(super) use sampled::chooser;
 
 use super::{IndexVariable, Kernel, Variable};
 use crate::diagnostics::Diagnostics;

@@ -8,7 +8,7 @@ use super::{call, functions, literal, mistakes, result, schedule, sequence, stat
 use crate::diagnostics::codes::{notation as codes, warnings as warning_codes};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, spelled, suggest};
 use crate::format::{Format, resolve::Definitions};
-use crate::notation::chain::chooser;
+use crate::notation::chooser::chooser;
 use crate::notation::{Access, Assignment, Kernel, Role, Tensor};
 use crate::syntax::{Schedule, Statement, neighbours};
 
