@@ -15,13 +15,12 @@
 use super::Precomputed;
 use super::cost::SORTED;
 use super::factor::{Nest, factors};
-use super::scatter::masked;
 use super::state::{LoopOrder, Scheduler, Term};
 use super::{Access, Expr, IndexVariable, OutputStructure, Run, Statement, TensorId};
 use crate::diagnostics::Span;
 use crate::format::Format;
 use crate::ir::ReduceOperator;
-use crate::notation::UnaryOperator;
+use crate::notation::{BinaryOperator, UnaryOperator};
 
 /// A sum, or another reduction, and the workspace that stands for it.
 struct Sum {
@@ -342,6 +341,11 @@ pub(super) fn has_sum(expr: &Expr) -> bool {
     let mut found = matches!(expr, Expr::Reduce(..));
     found |= expr.children().into_iter().any(has_sum);
     found
+}
+
+/// The expression where a mask has an entry, for the sake of its cost.
+pub(super) fn masked(value: &Expr, mask: &Access) -> Expr {
+    Expr::Binary(BinaryOperator::And, Box::new(mask.stored()), Box::new(value.clone()))
 }
 
 /// Reductions merged with those by the same operator directly inside them, and signs moved into sums.

@@ -25,7 +25,7 @@ use super::Way;
 use super::copy::{searched_format, sorted_format};
 use super::cost::{Collecting, Costed, DENSE_BYTES, SORTED};
 use super::is_identity;
-use super::lift::{has_sum, normalize};
+use super::lift::{has_sum, masked, normalize};
 use super::order::{Edge, append_edges, storage_edges};
 use super::state::{LoopOrder, Scheduler, Term};
 use super::{
@@ -713,11 +713,6 @@ fn list_format(result: &Format) -> Format {
         Level { coordinate: level.coordinate.clone(), format }
     });
     Format { order: result.order, levels: levels.collect() }
-}
-
-/// The expression where a mask has an entry, for the sake of its cost.
-pub(super) fn masked(value: &Expr, mask: &Access) -> Expr {
-    Expr::Binary(BinaryOperator::And, Box::new(mask.stored()), Box::new(value.clone()))
 }
 
 /// The same, where the mask chooses the terms of a sum.

@@ -15,7 +15,14 @@ pub(crate) fn parallel() -> String {
         spc_compiler::ir::NUMBERS_TEXT,
     );
     format!(
-        "mod parallel {{
+        "#[allow(non_camel_case_types)]
+        mod complex {{
+            #[derive(Clone, Copy)]
+            pub struct c32 {{ pub re: f32, pub im: f32 }}
+            #[derive(Clone, Copy)]
+            pub struct c64 {{ pub re: f64, pub im: f64 }}
+        }}
+        mod parallel {{
             {modules}
             pub fn threads() -> usize {{ 2 }}
             pub fn run_all(count: usize, body: &(dyn Fn(usize) + Sync)) {{ (0..count).for_each(body) }}

@@ -24,7 +24,7 @@ fn table(shape: &[usize]) -> Operand {
     let mut table =
         AnyTensor::zeros(shape.to_vec(), Format::dense(shape.len()), spc_compiler::ir::ElementType::F64).unwrap();
     let values = table.values_mut::<f64>().unwrap();
-    values.iter_mut().enumerate().for_each(|(place, value)| *value = (place % 5) as f64 - 1.0);
+    values.iter_mut().enumerate().for_each(|(place, value)| *value = (place % 5) as f64 - 1.5);
     table.into()
 }
 

@@ -890,7 +890,7 @@ mod tests {
         }
         // The even one is above this middle, and the number below it.
         let middle = 1.0 + 3.0 * 2f64.powi(-11);
-        let below = format!("{}e-1", "10.1464843749999999999999999999");
+        let below = format!("{}e-1", "10.0146484374999999999999999999");
         assert_eq!((middle, parse::<f16>(below.as_bytes()).unwrap().to_f64()), (1.00146484375, 1.0 + 2f64.powi(-10)));
         assert_eq!(parse::<bf16>(b"257.00000000000000000001").unwrap().to_f64(), 258.0);
         assert_eq!(parse::<bf16>(b"257").unwrap().to_f64(), 256.0);

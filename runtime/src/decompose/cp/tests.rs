@@ -497,7 +497,7 @@ fn nonnegative_factors() {
     let mut wrong = options(&x, 2, 3);
     let [a, b, c] = [0, 1, 2].map(|mode| sines(x.shape(), 2).factors()[mode].clone());
     wrong.start = Start::Model(KTensor::new(vec![1.0, -1.0], vec![a, b, c]).unwrap());
-    assert!(refused(&x, &method, &wrong).contains("component 2 to start from has the negative weight -1"));
+    assert!(refused(&x, &method, &wrong).contains("component 2 to start from has a negative weight"));
     let mut hosvd = options(&x, 2, 3);
     hosvd.start = Start::Hosvd { seed: 0 };
     assert!(!negative(&run(&x, &method, &hosvd)));
