@@ -89,9 +89,9 @@ fn formats_do_not_change_which_entries_a_result_stores() {
         "C(i, j) = B(i, j) / A(i, j) where A(i, j)",
         "C(i, j) = select(stored(A(i, j)), B(i, j) + 3, 0)",
         "C(i, j) = sum(k)(B(i, k) * B(k, j)) where A(i, j)",
-        "let T(i, j) = 2 * A(i, j); C(i, j) = B(i, j) where T(i, j)",
     ];
     let values = [
+        "let T(i, j) = 2 * A(i, j); C(i, j) = B(i, j) where T(i, j)",
         "C(i, j) = 2 * A(i, j) + 0 * B(i, j)",
         "C(i, j) = A(i, j) + B(i, j)",
         "C(i, j) = A(j, i) - B(i, j)",

@@ -202,7 +202,13 @@ fn checkpoints_keep_the_state_of_a_method() {
         let measure = if name == "apr" { "log_likelihood" } else { "loss" };
         let last = |run: &Value| run["iterations"].as_array().unwrap().last().unwrap()[measure].as_f64().unwrap();
         assert!((last(&rest) - last(&whole)).abs() <= 1e-12 * last(&whole).abs());
-        assert_eq!(place.names(name), ["model-9.npz", "model-9.state.npz", "state.json"]);
+        // L-BFGS may find that no step is left.
+        let end = rest["iterations"].as_array().unwrap().last().unwrap()["number"].as_u64().unwrap();
+        assert!(end == 9 || name == "lbfgs" && end > 4, "{name}: {end}");
+        assert_eq!(
+            place.names(name),
+            [format!("model-{end}.npz"), format!("model-{end}.state.npz"), "state.json".to_owned()]
+        );
         // A checkpoint of before has no state.
         let state = place.read(&format!("{name}/state.json")).replace("\"state\": true", "\"state\": false");
         std::fs::write(place.path(&format!("{name}/state.json")), state).unwrap();
@@ -217,7 +223,7 @@ fn checkpoints_keep_the_state_of_a_method() {
 fn what_may_not_be_wanted_is_noted_and_what_a_loss_does_not_take_is_refused() {
     let mut noise = "# shape: 30 30 30\n".to_owned();
     for place in 0..200 {
-        let at = |by: usize| (place * by + place * place / 7) % 30 + 1;
+        let at = |by: usize| (place * by + place / 30 * (by / 4)) % 30 + 1;
         _ = writeln!(noise, "{} {} {} {}", at(7), at(11), at(13), if place % 2 == 0 { 1 } else { -1 });
     }
     let place = place().with("noise.tns", &noise).with("negative.tns", "1 1 1 2\n2 2 2 -1\n2 1 2 3\n");

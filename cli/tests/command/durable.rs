@@ -315,12 +315,10 @@ fn names_of_files_have_any_bytes() {
 }
 
 #[test]
-fn leftovers_of_a_killed_process_are_swept() {
+fn what_only_has_a_name_like_ours_stays() {
     let place = Place::new().with("x.tns", "1 1\n");
-    let left = ".y.npy.4294967295-0.spc.tmp";
-    let other = ".notes.tmp";
-    std::fs::write(place.path(left), "half").unwrap();
-    std::fs::write(place.path(other), "whose?").unwrap();
+    let all = [".notes.tmp", ".spc-0123456789abcdef0123456789abcdef.tmp", ".y.npy.4294967295-0.spc.tmp"];
+    all.iter().for_each(|name| std::fs::write(place.path(name), "whose?").unwrap());
     place.prints(&["convert", "x.tns", "y.npy"]);
-    assert_eq!(names(&place), [other, "x.tns", "y.npy"]);
+    assert_eq!(names(&place), [&all[..], &["x.tns", "y.npy"]].concat());
 }

@@ -161,7 +161,7 @@ fn what_is_stored_so_is_said_and_how_to_have_it_otherwise() {
             &["run", SPMV, "-i", "A=a.tns", "-i", "x=x.tns", "-o", "y=-", "-q"],
             &["run", "B(i, j) = 1 / A(i, j)", "-i", "A=a.tns", "-f", "B=csr", "-q"],
             &["run", SPMV, "-i", "A=huge.mtx", "-f", "A=dense", "-i", "x=ones"],
-            &["run", "B(i, j) = A(i, j)", "-i", "A=huge.mtx"],
+            &["run", "B(i, j) = A(i, j)", "-i", "A=huge.mtx", "-f", "B=dense"],
             &["run", "k.ti", "-i", "A=huge.mtx"],
             &["run", SPMV, "-i", "A=-", "-i", "x=ones"],
             &["run", SPMV, "-i", "A=a.tns", "-f", "csr"],

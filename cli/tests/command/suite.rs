@@ -74,7 +74,7 @@ fn files_of_several_machines_are_one_report() {
 #[test]
 fn what_is_no_suite_is_refused() {
     let place = Place::new().with("mine.json", &SUITE.replace("\"ttv\"", "\"ttw\"")).with("no.json", "{\"name\": 1}");
-    assert_has(&place.refuses(&suite(&[])), &["no kernel `ttw`", "`ttv`"]);
+    assert_has(&place.refuses(&suite(&[])), &["no kernel `ttw`", " ttv,"]);
     assert_has(&place.refuses(&["suite", "no.json"]), &["no.json", "line 1", "docs/suite.md"]);
     assert_has(&place.refuses(&["suite", "li2021"]), &["no suite `li2021`", "`li2020`"]);
     assert_has(&place.refuses(&["suite", "li2020", "--scale", "0"]).replace('\n', " "), &["scale"]);

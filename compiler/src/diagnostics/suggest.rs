@@ -1,8 +1,8 @@
 //! "Did you mean": the candidate nearest to what was written. Every name that is unknown, wherever it stands, is looked up here.
 
 /// The candidate that `word` most likely stands for, the nearest first, and of equally near ones the first: one edit in words of four letters,
-/// and one more for each four more. A word of up to three letters stands for nothing else, but for one of the same letters in another order or
-/// another case: too many others are as near. `None` where none is near, or where `word` itself is a candidate.
+/// and one more for each four more. A word of up to three letters stands for nothing else, but for one of the same letters in another order,
+/// in another case, with one of them twice or one more behind: too many others are as near. `None` where none is near, or where `word` itself is a candidate.
 pub fn similar<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     candidates
         .into_iter()
@@ -22,8 +22,17 @@ fn limit(word: &str, candidate: &str) -> usize {
         letters.sort_unstable();
         letters
     };
-    let is_order = || sorted(word) == sorted(candidate);
-    let edits = if edits == 0 && is_order() { 1 } else { edits };
+    let single = |word: &str| {
+        let mut letters: Vec<char> = word.to_lowercase().chars().collect();
+        letters.dedup();
+        letters
+    };
+    let is_same = || {
+        sorted(word) == sorted(candidate)
+            || single(word) == single(candidate)
+            || length > 1 && candidate.starts_with(word)
+    };
+    let edits = if edits == 0 && is_same() { 1 } else { edits };
     2 * edits + 1
 }
 
@@ -51,6 +60,8 @@ mod tests {
         assert_eq!(similar("Dense", levels), Some("dense"));
         assert_eq!(similar("hashed", levels), None);
         assert_eq!(similar("crs", ["csf", "csr"]), Some("csr"));
+        assert_eq!(similar("cssr", ["csf", "csr"]), Some("csr"));
+        assert_eq!(similar("row", ["rows", "wide"]), Some("rows"));
     }
 
     #[test]

@@ -8,6 +8,7 @@
 //! ```
 
 use super::extents::EXTENT;
+use super::literal::is_constant;
 use super::reduction;
 use super::uses::index_exprs;
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::warnings as codes, suggest};
@@ -146,8 +147,8 @@ impl<'e> Names<'_, 'e> {
     }
 
     fn push(&mut self, name: &'e Ident, bound: &[&str]) {
-        let is_tensor = self.tensors.iter().any(|tensor| tensor.name == name.name);
-        if !is_tensor && !bound.contains(&name.name.as_str()) {
+        let is_other = is_constant(&name.name) || self.tensors.iter().any(|tensor| tensor.name == name.name);
+        if !is_other && !bound.contains(&name.name.as_str()) {
             self.all.push(name);
         }
     }

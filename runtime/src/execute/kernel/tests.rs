@@ -129,7 +129,7 @@ fn wrong_calls_say_what_is_wrong() {
 fn wrong_texts_say_where() {
     let error = message(Kernel::compile("y(i) = A(i, j) * ", &[]));
     assert!(error.contains("<kernel>:1:"), "{error}");
-    let error = message(Kernel::compile("y(i) = A(i, j) * x(j)", &[("A", "crs")]));
+    let error = message(Kernel::compile("y(i) = A(i, j) * x(j)", &[("A", "cssr")]));
     assert!(error.contains("<format of A>:1:1") && error.contains("did you mean `csr`"), "{error}");
     let error = message(Kernel::compile("y(i) = A(i, j) * x(j)", &[("B", "csr")]));
     assert!(error.contains("no tensor `B`"), "{error}");
