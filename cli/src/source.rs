@@ -2,7 +2,6 @@
 
 use crate::arguments::{KernelArguments, Named};
 use crate::failure::{self, Failure, Place, Problem};
-use crate::run::name_of;
 use crate::{files, names, settings};
 use serde_json::{Value, json};
 use spc_compiler::diagnostics::{Diagnostic, Diagnostics, line_and_column, render::render};
@@ -284,7 +283,7 @@ fn with_sparsest(
         return kernel;
     };
     let Some(format) = notation::sparsest(&kernel, result) else { return kernel };
-    let (name, text) = (result.name.clone(), name_of(&format));
+    let (name, text) = (result.name.clone(), names::of_format(&format));
     let Ok((_, format)) = syntax::parse_parameter_format(&text) else { return kernel };
     match options.iter_mut().find(|option| option.name == name) {
         Some(option) => option.format = format,

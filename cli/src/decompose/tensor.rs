@@ -7,12 +7,12 @@ use crate::convert::element_of;
 use crate::failure::{Failure, note};
 use crate::files::InputKind;
 use crate::formats::parse_format;
-use crate::output;
 #[cfg(feature = "mpi")]
 use crate::processes::Processes;
 use crate::progress::Progress;
 use crate::ranks::RanksArguments;
-use crate::run::{default_format, name_of, of_file, without_shape};
+use crate::run::{default_format, of_file, without_shape};
+use crate::{names, output};
 use spc::decompose::DistributedTensor;
 use spc::distribute::{Communicator, SharedFile};
 use spc::execute::Operand;
@@ -94,7 +94,7 @@ impl TensorArguments {
         let name = file.path().display().to_string();
         let in_parts = |shared: SharedFile| {
             let format = match &shared {
-                SharedFile::Stored(stored) => name_of(stored.format()),
+                SharedFile::Stored(stored) => names::of_format(stored.format()),
                 SharedFile::Text(_) => "coo".to_owned(),
             };
             InParts { start, name, format, file: shared }

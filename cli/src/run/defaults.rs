@@ -11,12 +11,10 @@
 use super::inputs::Given;
 use crate::arguments::{KernelArguments, Named};
 use crate::failure::Failure;
-use crate::files;
-use crate::formats::parse_format;
 use crate::source::{self, Known, Source, is_file};
+use crate::{files, names};
 use spc::io::{Layout, TensorFile};
 use spc_compiler::format::Format;
-use spc_compiler::format::resolve::Definitions;
 use spc_compiler::notation::read_by;
 use spc_compiler::syntax;
 
@@ -110,18 +108,8 @@ pub(crate) fn default_format(file: &TensorFile, order: usize) -> Result<Option<D
             };
             (format.to_owned(), format!("since {path} lists entries"))
         }
-        Layout::Packed(format) if !format.is_dense() => (name_of(&format), format!("the format of {path}")),
+        Layout::Packed(format) if !format.is_dense() => (names::of_format(&format), format!("the format of {path}")),
         _ => return Ok(None),
     };
     Ok(Some(Default { format, reason }))
-}
-
-/// A name of a format, or the format itself.
-pub(crate) fn name_of(format: &Format) -> String {
-    const NAMES: [&str; 9] = ["csr", "csc", "dcsr", "coo", "csf", "dia", "lco", "alto", "ell"];
-    let is = |name: &&str| {
-        let found = parse_format(name, format.order, &Definitions::prelude());
-        found.is_ok_and(|found| found == *format)
-    };
-    NAMES.iter().find(|name| is(name)).map_or_else(|| format.to_string(), |name| (*name).to_owned())
 }

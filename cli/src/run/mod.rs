@@ -17,7 +17,7 @@ use crate::{settings, threads};
 use clap::{Args, ValueEnum};
 use report::Report;
 
-pub(crate) use defaults::{default_format, load, name_of};
+pub(crate) use defaults::{default_format, load};
 use inputs::InParts;
 pub(crate) use inputs::{Given, literal, notes, of_file, open, read, without_shape};
 pub(crate) use ranks::{failure as of_ranks, of_plan as ranks_as_json, table as table_of_ranks};

@@ -202,9 +202,11 @@ fn checkpoints_keep_the_state_of_a_method() {
         let measure = if name == "apr" { "log_likelihood" } else { "loss" };
         let last = |run: &Value| run["iterations"].as_array().unwrap().last().unwrap()[measure].as_f64().unwrap();
         assert!((last(&rest) - last(&whole)).abs() <= 1e-12 * last(&whole).abs());
-        // L-BFGS may find that no step is left.
-        let end = rest["iterations"].as_array().unwrap().last().unwrap()["number"].as_u64().unwrap();
-        assert!(end == 9 || name == "lbfgs" && end > 4, "{name}: {end}");
+        // Both may end before, where no step makes it better.
+        let end = |run: &Value| run["iterations"].as_array().unwrap().last().unwrap()["number"].as_u64().unwrap();
+        assert_eq!(end(&rest), end(&whole));
+        let end = end(&rest);
+        assert!(end > 4);
         assert_eq!(
             place.names(name),
             [format!("model-{end}.npz"), format!("model-{end}.state.npz"), "state.json".to_owned()]

@@ -24,7 +24,7 @@ fn table(shape: &[usize]) -> Operand {
     let mut table =
         AnyTensor::zeros(shape.to_vec(), Format::dense(shape.len()), spc_compiler::ir::ElementType::F64).unwrap();
     let values = table.values_mut::<f64>().unwrap();
-    values.iter_mut().enumerate().for_each(|(place, value)| *value = (place % 5) as f64 - 1.5);
+    values.iter_mut().enumerate().for_each(|(place, value)| *value = (place % 5) as f64 - 1.0);
     table.into()
 }
 
@@ -320,8 +320,8 @@ fn entries_of_results_are_estimated() {
                     .sum();
                 let (sent, estimated) = (sent - dense, plan.summary(Machine::default()).entries);
                 assert_eq!(sent == 0, estimated == 0, "{plan}: {sent} and {estimated}");
-                // A single row may have few entries or many.
-                let is_about = |one: u64, other: u64| one <= 2 * other + 5000;
+                // A single row may have few entries or many, and zeros of dense rows are not sent.
+                let is_about = |one: u64, other: u64| one <= 3 * other + 5000;
                 assert!(is_about(sent, estimated) && is_about(estimated, sent), "{plan}: {sent} and {estimated}");
             }
         }
