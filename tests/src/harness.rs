@@ -8,11 +8,14 @@
 //!
 //! What a machine lacks is no success: such a test returns [`Skip`], and is told as ignored, with the reason.
 
+use crate::{corpus, ledger, suite};
 use clap::{Args, CommandFactory, Parser};
 use libtest_mimic::{Arguments, Completion, Trial};
 use spc_compiler::diagnostics::suggest;
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::hash::{BuildHasher, RandomState};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -28,9 +31,15 @@ pub struct Options {
     /// Runs everything, not only the usual tier; so does a filter with what it names, and the feature `whole`
     #[arg(long)]
     pub whole: bool,
-    /// Adds to the usual tier the K-th of N parts of what only the whole runs: N runs have all of it
-    #[arg(long, value_name = "K/N", value_parser = Part::parse)]
-    pub part: Option<Part>,
+    /// Verifies every case in every engine, also what the ledger has
+    #[arg(long)]
+    pub verify_all: bool,
+    /// Writes what was verified into the ledger
+    #[arg(long)]
+    pub record: bool,
+    /// Which results of the ledger are verified again; a number that is drawn, unless given
+    #[arg(long, value_name = "N")]
+    pub draw: Option<u64>,
     /// Multiplies the number of random programs, schedules and damaged inputs
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub times: u64,
@@ -58,27 +67,6 @@ pub struct Options {
     /// Says at the end which tests took longest
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub slowest: usize,
-}
-
-/// One of equal parts, counted from zero.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Part {
-    index: usize,
-    count: usize,
-}
-
-impl Part {
-    fn parse(text: &str) -> Result<Part, String> {
-        let numbers = text.split_once('/').and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
-        match numbers {
-            Some((index, count)) if (1..=count).contains(&index) => Ok(Part { index: index - 1, count }),
-            _ => Err("a part is like 2/4: the second of four".to_owned()),
-        }
-    }
-
-    fn has(self, place: usize) -> bool {
-        place % self.count == self.index
-    }
 }
 
 /// All arguments of a test program.
@@ -192,11 +180,16 @@ impl Options {
         self.times * if self.whole { all } else { usual }
     }
 
-    /// What runs of a list: all in the whole, else every `share`-th, and of the others those of the part that is asked for.
+    /// What runs of a list: all in the whole, else every `share`-th.
     pub fn sample<T>(&self, all: Vec<T>, share: usize) -> Vec<T> {
-        let runs =
-            |place: usize| self.whole || place.is_multiple_of(share) || self.part.is_some_and(|part| part.has(place));
+        let runs = |place: usize| self.whole || place.is_multiple_of(share);
         all.into_iter().enumerate().filter(|(place, _)| runs(*place)).map(|(_, one)| one).collect()
+    }
+
+    /// The number that says which results of the ledger are verified again: the same in the whole run.
+    pub fn draw(&self) -> u64 {
+        static DRAWN: OnceLock<u64> = OnceLock::new();
+        *DRAWN.get_or_init(|| self.draw.unwrap_or_else(|| u64::from(RandomState::new().hash_one(0) as u16)))
     }
 
     /// The seeds of so many.
@@ -223,8 +216,6 @@ impl Options {
 pub struct Suite {
     arguments: Arguments,
     trials: Vec<Trial>,
-    /// How many tests of the whole there are so far.
-    whole: usize,
 }
 
 impl Suite {
@@ -245,10 +236,7 @@ impl Suite {
 
     /// Adds a test that the whole runs, and a filter that names it.
     pub fn whole<O: Outcome>(&mut self, name: impl Into<String>, test: impl FnOnce() -> O + Send + 'static) {
-        let Options { whole, part, .. } = options();
-        let is_chosen = *whole || part.is_some_and(|part| part.has(self.whole));
-        self.whole += 1;
-        match is_chosen {
+        match options().whole {
             true => self.test(name, test),
             false => self.test(name, || -> Result<(), Skip> { Err(Skip("it is in the whole (--whole)".to_owned())) }),
         }
@@ -333,8 +321,9 @@ pub fn main(folder: &str, register: impl FnOnce(&mut Suite)) -> ExitCode {
     let CommandLine { arguments, mut options } = CommandLine::parse_from(words);
     // What is named, runs; a process that runs one test again is told.
     let is_named = arguments.filter.is_some() && std::env::var_os(ALONE).is_none();
-    let slowest = options.slowest;
+    let (slowest, record) = (options.slowest, options.record);
     options.whole |= cfg!(feature = "whole") || is_named;
+    options.verify_all |= options.whole;
     _ = OPTIONS.set(options);
     if std::env::var_os("SPC_CACHE").is_none() {
         // SAFETY: no other thread is there yet.
@@ -346,11 +335,21 @@ pub fn main(folder: &str, register: impl FnOnce(&mut Suite)) -> ExitCode {
             usual(panic);
         }
     }));
-    let mut suite = Suite { arguments, trials: Vec::new(), whole: 0 };
+    let mut suite = Suite { arguments, trials: Vec::new() };
     register(&mut suite);
     let conclusion = libtest_mimic::run(&suite.arguments, suite.trials);
     tell_slowest(slowest);
+    if record && let Err(error) = ledger::record(is_case) {
+        eprintln!("error: {}: {error}", ledger::file().display());
+        return ExitCode::FAILURE;
+    }
     conclusion.exit_code()
+}
+
+fn is_case(name: &str) -> bool {
+    static NAMES: OnceLock<BTreeSet<String>> = OnceLock::new();
+    let all = || corpus::cases().into_iter().chain(suite::cases()).map(|case| case.name.replace(' ', "_"));
+    NAMES.get_or_init(|| all().collect()).contains(name)
 }
 
 /// Prints the tests that took longest, the slowest first.

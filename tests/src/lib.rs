@@ -4,6 +4,7 @@ pub mod corpus;
 pub mod emulation;
 pub mod fuzz;
 pub mod harness;
+pub mod ledger;
 pub mod native;
 pub mod pattern;
 pub mod random;

@@ -1,22 +1,19 @@
 //! Every case of the corpus and of the suites in every engine, against the oracle: a test for each case in each engine.
 //!
 //! `cargo test -p spc-tests -- products/mttkrp` runs the cases that have this in their names, in all engines, and
-//! `-- native::products/mttkrp` in one. The usual tier has all of them in the interpreter and a sample of them in the others.
+//! `-- native::products/mttkrp` in one. All run in the interpreter; in the others those that [the ledger](spc_tests::ledger) does not have, and a
+//! sample of those that it has.
 
+use crate::printed;
 use spc::execute::Chain;
 use spc_compiler::diagnostics::Diagnostic;
 use spc_compiler::{notation, syntax};
 use spc_tests::case::Case;
 use spc_tests::engine::{Ready, Stop};
-use spc_tests::harness::{Failure, Skip, Suite, options, without_panics};
+use spc_tests::harness::{Failure, Options, Skip, Suite, options, without_panics};
+use spc_tests::ledger::{self, Ledger};
 use spc_tests::{corpus, native, suite};
 use std::sync::{Arc, OnceLock};
-
-/// In the usual tier, every so many-th case runs natively.
-const NATIVE_SHARE: usize = 8;
-
-/// And every so many-th as machine code of the JIT, which is made in milliseconds.
-const JIT_SHARE: usize = 8;
 
 /// The cases of a library: few runs of the compiler, and no batch that all others wait for.
 const BATCH: usize = 40;
@@ -26,21 +23,95 @@ pub(crate) fn runnable() -> Vec<Case> {
     corpus::cases().into_iter().chain(suite::cases()).filter(|case| case.refused.is_none()).collect()
 }
 
-/// The cases that an engine runs: all in the whole, those that a filter names, else every so many-th, with a test that says so.
-pub(crate) fn chosen(suite: &mut Suite, engine: &str, share: usize) -> Vec<Case> {
-    let all = runnable();
-    let count = all.len();
-    let chosen = options().sample(all, share);
-    if chosen.len() < count {
-        let reason = format!("{} of {count} cases run here, and all in the whole (--whole)", chosen.len());
-        suite.test(format!("{engine}::all_others"), || -> Result<(), Skip> { Err(Skip(reason)) });
+/// A case that an engine runs, with the digest of what its result depends on.
+#[derive(Debug, Clone)]
+pub(crate) struct Chosen {
+    pub(crate) case: Case,
+    digest: u64,
+    /// The ledger has it, and it is drawn all the same.
+    is_sample: bool,
+}
+
+/// The cases that an engine runs: those that a filter names, else those whose results the ledger does not have, and a sample of those that
+/// it has; and a test that says how many.
+pub(crate) fn chosen(suite: &mut Suite, engine: &'static str) -> Vec<Chosen> {
+    let all: Vec<Case> =
+        runnable().into_iter().filter(|case| suite.selects(&format!("{engine}::{}", case.name))).collect();
+    let Options { verify_all, record, .. } = options();
+    if *verify_all && !record || all.is_empty() {
+        return all.into_iter().map(|case| Chosen { case, digest: 0, is_sample: false }).collect();
     }
-    chosen.into_iter().filter(|case| suite.selects(&format!("{engine}::{}", case.name))).collect()
+    let (ledger, draw, count) = (ledger(), options().draw(), all.len());
+    let known = all.into_iter().map(|case| {
+        let digest = printed::digest_for(engine, &case);
+        Chosen { is_sample: ledger.has(engine, &case.name, digest), case, digest }
+    });
+    let chosen: Vec<Chosen> = known.filter(|one| *verify_all || runs(engine, one, draw)).collect();
+    let sample = chosen.iter().filter(|one| one.is_sample).count();
+    let new = chosen.len() - sample;
+    let verified = count - new;
+    let reason =
+        format!("{verified} of {count} were verified before: {sample} of these run (--draw {draw}), and {new} others");
+    suite.test(format!("{engine}::the_ledger_has_the_others"), || -> Result<(), Skip> { Err(Skip(reason)) });
+    chosen
+}
+
+/// Whether a case is not in the ledger, or among those that are drawn.
+fn runs(engine: &str, one: &Chosen, draw: u64) -> bool {
+    !one.is_sample || ledger::is_drawn(engine, &one.case.name, draw)
+}
+
+/// An entry for a case whose result is wrong is drawn before long, and the message names it.
+fn an_entry_that_is_wrong_is_found() {
+    let lies = |name: String| Chosen { case: Case { name, ..Case::default() }, digest: 0xbad, is_sample: true };
+    let all: Vec<Chosen> = (0..160).map(|number| lies(format!("planted/{number}"))).collect();
+    for one in &all {
+        let first = (0..).find(|&draw| runs("native", one, draw)).expect("one is found");
+        assert!(first < 200, "{first} runs leave {} out", one.case.name);
+    }
+    for draw in 0..20 {
+        let drawn = all.iter().filter(|one| runs("native", one, draw)).count();
+        assert!((1..40).contains(&drawn), "{drawn} of {} are drawn by {draw}", all.len());
+    }
+    let said = noted("native", &all[7], Err("y(1) is 3, not 4".to_owned())).unwrap_err();
+    assert!(
+        said.contains("y(1) is 3") && said.ends_with("tests/verified.txt: native planted/7 0000000000000bad"),
+        "{said}"
+    );
+    let mut ledger = Ledger::default();
+    ledger.put("native", "planted/7", 0xbad);
+    assert_eq!(Ledger::parse(&ledger.text()), Ok(ledger.clone()));
+    assert!(ledger.has("native", "planted/7", 0xbad) && !ledger.has("native", "planted/7", 0xbae));
+    assert!(Ledger::parse("native planted/7").is_err());
+}
+
+fn ledger() -> &'static Ledger {
+    static LEDGER: OnceLock<Ledger> = OnceLock::new();
+    LEDGER.get_or_init(|| {
+        let text = std::fs::read_to_string(ledger::file()).unwrap_or_default();
+        Ledger::parse(&text).unwrap_or_else(|error| panic!("{}: {error}", ledger::file().display()))
+    })
+}
+
+/// What the outcome of a check says of the ledger, and notes for it.
+pub(crate) fn noted(engine: &'static str, one: &Chosen, outcome: Result<(), String>) -> Result<(), String> {
+    match outcome {
+        Ok(()) => {
+            ledger::note(engine, &one.case.name, one.digest);
+            Ok(())
+        }
+        Err(error) if one.is_sample => Err(format!(
+            "{error}\nThe ledger says that this was verified: an entry is wrong, or a result depends on what its digest leaves out. \
+             tests/verified.txt: {engine} {} {:016x}",
+            one.case.name, one.digest
+        )),
+        Err(error) => Err(error),
+    }
 }
 
 /// What is made of several cases at once, when the first of them runs.
 pub(crate) struct Batch<T> {
-    cases: Vec<Case>,
+    cases: Vec<Chosen>,
     make: fn(&[Case]) -> Result<Vec<T>, Skip>,
     made: OnceLock<Result<Result<Vec<T>, Skip>, String>>,
 }
@@ -49,31 +120,35 @@ impl<T: Send + Sync + 'static> Batch<T> {
     /// Adds a test for each case. Neighbouring tests are of different batches, which are made at the same time.
     pub(crate) fn add_all(
         suite: &mut Suite,
-        engine: &str,
-        cases: &[Case],
+        engine: &'static str,
         size: usize,
         make: fn(&[Case]) -> Result<Vec<T>, Skip>,
         check: fn(&T) -> Result<(), String>,
     ) {
-        let batch = |cases: &[Case]| Arc::new(Batch { cases: cases.to_vec(), make, made: OnceLock::new() });
-        let batches: Vec<Arc<Batch<T>>> = cases.chunks(size).map(batch).collect();
+        let batch = |cases: &[Chosen]| Arc::new(Batch { cases: cases.to_vec(), make, made: OnceLock::new() });
+        let batches: Vec<Arc<Batch<T>>> = chosen(suite, engine).chunks(size).map(batch).collect();
         for place in 0..size {
             for batch in batches.iter().filter(|batch| place < batch.cases.len()) {
-                let (batch, name) = (Arc::clone(batch), format!("{engine}::{}", batch.cases[place].name));
-                suite.test(name, move || batch.with(place, check));
+                let (batch, name) = (Arc::clone(batch), format!("{engine}::{}", batch.cases[place].case.name));
+                suite.test(name, move || batch.with(engine, place, check));
             }
         }
     }
 
-    /// Does something with what was made of a case.
-    fn with(&self, place: usize, check: fn(&T) -> Result<(), String>) -> Result<(), Failure> {
-        match self.made.get_or_init(|| without_panics(|| (self.make)(&self.cases))) {
-            Ok(Ok(all)) => check(&all[place]).map_err(Failure::Wrong),
+    /// Checks what was made of a case.
+    fn with(&self, engine: &'static str, place: usize, check: fn(&T) -> Result<(), String>) -> Result<(), Failure> {
+        let checked = |made: &T| {
+            let outcome = without_panics(|| check(made)).flatten();
+            noted(engine, &self.cases[place], outcome).map_err(Failure::Wrong)
+        };
+        let cases = || self.cases.iter().map(|one| one.case.clone()).collect::<Vec<_>>();
+        match self.made.get_or_init(|| without_panics(|| (self.make)(&cases()))) {
+            Ok(Ok(all)) => checked(&all[place]),
             Ok(Err(skip)) => Err(Failure::Skip(skip.clone())),
             // Not all of them are at fault.
             Err(_) => {
-                let alone = (self.make)(&self.cases[place..=place]).map_err(Failure::Skip)?;
-                check(&alone[0]).map_err(Failure::Wrong)
+                let alone = (self.make)(&[self.cases[place].case.clone()]).map_err(Failure::Skip)?;
+                checked(&alone[0])
             }
         }
     }
@@ -150,18 +225,19 @@ fn the_suites_are_complete() {
 pub(crate) fn tests(suite: &mut Suite) {
     suite.test("corpus::cases_have_the_warnings_that_they_state", cases_have_the_warnings_that_they_state);
     suite.test("corpus::no_case_is_skipped", no_case_is_skipped);
+    suite.test("corpus::an_entry_that_is_wrong_is_found", an_entry_that_is_wrong_is_found);
     suite.test("corpus::the_suites_are_complete", the_suites_are_complete);
     for case in corpus::cases().into_iter().filter(|case| case.refused.is_some()) {
         suite.test(format!("refused::{}", case.name), move || is_refused(&case));
     }
-    for case in chosen(suite, "interpreter", 1) {
+    for case in runnable() {
         suite.test(format!("interpreter::{}", case.name), move || interpret(&case));
     }
-    for case in chosen(suite, "jit", JIT_SHARE) {
-        suite.test(format!("jit::{}", case.name), move || jit(&case));
+    for one in chosen(suite, "jit") {
+        suite.test(format!("jit::{}", one.case.name), move || {
+            noted("jit", &one, without_panics(|| jit(&one.case)).flatten())
+        });
     }
-    let cases = chosen(suite, "native", NATIVE_SHARE);
-    Batch::add_all(suite, "native", &cases, BATCH, compile, |(ready, chain)| ready.run(chain));
-    let cases = chosen(suite, "c", NATIVE_SHARE);
-    Batch::add_all(suite, "c", &cases, BATCH, compile_c, |(ready, chain)| ready.run(chain));
+    Batch::add_all(suite, "native", BATCH, compile, |(ready, chain)| ready.run(chain));
+    Batch::add_all(suite, "c", BATCH, compile_c, |(ready, chain)| ready.run(chain));
 }

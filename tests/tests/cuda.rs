@@ -1,6 +1,6 @@
 //! Every case of the corpus and of the suites as CUDA C, in the emulation of a device, against the oracle.
 
-use crate::corpus::{Batch, chosen, runnable};
+use crate::corpus::{Batch, runnable};
 use spc::execute::Chain;
 use spc_compiler::backend::cuda::{Function, Options, Step};
 use spc_compiler::concrete::Target;
@@ -87,9 +87,6 @@ fn wide(case: &Case) -> Option<Case> {
 
 /// The cases of a library: the C++ compiler is the slow part.
 const BATCH: usize = 24;
-
-/// In the usual tier, every so many-th case.
-const SHARE: usize = 16;
 
 /// A case on the device that its batch has.
 struct Emulate {
@@ -601,10 +598,8 @@ fn a_write_beyond_an_array_is_found() -> Result<(), Skip> {
 /// Adds the tests of this module.
 pub(crate) fn tests(suite: &mut Suite) {
     own_tests(suite);
-    let cases = chosen(suite, "emulated", SHARE);
-    Batch::add_all(suite, "emulated", &cases, BATCH, Emulate::all, Emulate::check);
-    let cases = chosen(suite, "cu", SHARE);
-    Batch::add_all(suite, "cu", &cases, BATCH, standalone, |(ready, chain)| ready.run(chain));
+    Batch::add_all(suite, "emulated", BATCH, Emulate::all, Emulate::check);
+    Batch::add_all(suite, "cu", BATCH, standalone, |(ready, chain)| ready.run(chain));
 }
 
 spc_tests::tests! {

@@ -25,6 +25,7 @@ mod overrides;
 mod planned;
 mod plans;
 mod planted;
+mod printed;
 mod random;
 mod random_forms;
 mod real_data;

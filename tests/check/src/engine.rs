@@ -50,6 +50,40 @@ pub enum Stop {
     Data(String),
 }
 
+/// What the compiler makes of a case, without its data.
+///
+/// # Errors
+/// What it says against it.
+pub fn program(case: &Case, options: schedule::Options, extents: &[(&str, u64)]) -> Result<Program, Stop> {
+    compiled(case, &checked(case)?, options, extents)
+}
+
+/// The one kernel of a case.
+fn checked(case: &Case) -> Result<Kernel, Stop> {
+    let refuse = |diagnostics: Diagnostics| refused(&case.text, diagnostics);
+    let program = syntax::parse_program(&case.text).map_err(refuse)?;
+    let mut kernels = notation::check(&program).map_err(refuse)?;
+    match kernels.len() {
+        1 => Ok(kernels.remove(0)),
+        count => Err(Stop::Data(format!("{} has {count} kernels, not one", case.name))),
+    }
+}
+
+fn compiled(
+    case: &Case,
+    notation: &Kernel,
+    options: schedule::Options,
+    extents: &[(&str, u64)],
+) -> Result<Program, Stop> {
+    let refuse = |diagnostics: Diagnostics| refused(&case.text, diagnostics);
+    let mut program = schedule::schedule(notation, options).map_err(refuse)?;
+    let is_it = |name: &str| program.interface.variables.iter().find(|variable| variable.name == name);
+    let places: Vec<(usize, u64)> =
+        extents.iter().filter_map(|(name, size)| is_it(name).map(|variable| (variable.extent, *size))).collect();
+    places.into_iter().for_each(|(place, size)| program.set_size(place, Size::Constant(size)));
+    compile(program).map_err(refuse)
+}
+
 impl Ready {
     /// Compiles a case, makes its data and asks the oracle.
     ///
@@ -72,13 +106,7 @@ impl Ready {
     /// # Errors
     /// What the compiler says against it.
     pub fn fixed(case: &Case, options: schedule::Options, extents: &[(&str, u64)]) -> Result<Ready, Stop> {
-        let refuse = |diagnostics: Diagnostics| refused(&case.text, diagnostics);
-        let program = syntax::parse_program(&case.text).map_err(refuse)?;
-        let mut kernels = notation::check(&program).map_err(refuse)?;
-        if kernels.len() != 1 {
-            return Err(Stop::Data(format!("{} has {} kernels, not one", case.name, kernels.len())));
-        }
-        Ready::of(case, kernels.remove(0), options, extents)
+        Ready::of(case, checked(case)?, options, extents)
     }
 
     /// The same of a kernel that was checked, whatever the case's text is.
@@ -91,13 +119,7 @@ impl Ready {
         options: schedule::Options,
         extents: &[(&str, u64)],
     ) -> Result<Ready, Stop> {
-        let refuse = |diagnostics: Diagnostics| refused(&case.text, diagnostics);
-        let mut program = schedule::schedule(&notation, options).map_err(refuse)?;
-        let is_it = |name: &str| program.interface.variables.iter().find(|variable| variable.name == name);
-        let places: Vec<(usize, u64)> =
-            extents.iter().filter_map(|(name, size)| is_it(name).map(|variable| (variable.extent, *size))).collect();
-        places.into_iter().for_each(|(place, size)| program.set_size(place, Size::Constant(size)));
-        let program = compile(program).map_err(refuse)?;
+        let program = compiled(case, &notation, options, extents)?;
         Ready::with(case, notation, program)
     }
 
