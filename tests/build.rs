@@ -1,7 +1,7 @@
 //! The digests of what results of engines depend on, for the ledger of those that were verified; and the cases that go through the macro.
 
 #[path = "src/ledger.rs"]
-#[allow(dead_code)]
+#[allow(dead_code, unreachable_pub)]
 mod ledger;
 
 use ledger::{ENGINES, Ledger, digest, digest_of_files, is_drawn};

@@ -1,6 +1,6 @@
 //! Every case of the corpus and of the suites as CUDA C, in the emulation of a device, against the oracle.
 
-use crate::corpus::{Batch, runnable};
+use crate::corpus::{Batch, chosen, runnable};
 use spc::execute::Chain;
 use spc_compiler::backend::cuda::{Function, Options, Step};
 use spc_compiler::concrete::Target;
@@ -598,8 +598,10 @@ fn a_write_beyond_an_array_is_found() -> Result<(), Skip> {
 /// Adds the tests of this module.
 pub(crate) fn tests(suite: &mut Suite) {
     own_tests(suite);
-    Batch::add_all(suite, "emulated", BATCH, Emulate::all, Emulate::check);
-    Batch::add_all(suite, "cu", BATCH, standalone, |(ready, chain)| ready.run(chain));
+    let cases = chosen(suite, "emulated");
+    Batch::add_all(suite, "emulated", &cases, BATCH, Emulate::all, Emulate::check);
+    let cases = chosen(suite, "cu");
+    Batch::add_all(suite, "cu", &cases, BATCH, standalone, |(ready, chain)| ready.run(chain));
 }
 
 spc_tests::tests! {

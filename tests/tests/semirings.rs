@@ -2,7 +2,7 @@
 //! schedule asks for them: the interpreter and native code against the oracle. Rows have no entry, one, a few, as many as a vector
 //! and one more, and a thousand.
 
-use crate::corpus::Batch;
+use crate::corpus::{Batch, Chosen};
 use spc::execute::Chain;
 use spc_tests::case::Case;
 use spc_tests::engine::Ready;
@@ -105,5 +105,6 @@ pub(crate) fn tests(suite: &mut Suite) {
     for case in cases() {
         suite.test(format!("semirings::interpreter {}", case.name), move || ready(&case).interpret(case.seed));
     }
-    Batch::add_all(suite, "semirings::native", &cases(), 40, compile, |(ready, chain)| ready.run(chain));
+    let cases: Vec<Chosen> = cases().into_iter().map(Chosen::from).collect();
+    Batch::add_all(suite, "semirings::native", &cases, 40, compile, |(ready, chain)| ready.run(chain));
 }

@@ -14,7 +14,6 @@ use crate::failure::Failure;
 use crate::source::{self, Known, Source, is_file};
 use crate::{files, names};
 use spc::io::{Layout, TensorFile};
-use spc_compiler::format::Format;
 use spc_compiler::notation::read_by;
 use spc_compiler::syntax;
 
