@@ -4,7 +4,7 @@
 #[allow(dead_code, unreachable_pub)]
 mod ledger;
 
-use ledger::{ENGINES, Ledger, digest, digest_of_files, is_drawn};
+use ledger::{ENGINES, Ledger, digest, digest_of_files, drawn};
 use std::collections::BTreeMap;
 use std::env;
 use std::fmt::Write;
@@ -84,38 +84,38 @@ fn macro_cases(tests: &Path, sources: u64, is_all: bool) -> String {
     let mut files = Vec::new();
     collect(&tests.join("cases"), &mut files);
     files.sort();
-    let (mut list, mut sample, mut verified, mut count) = (String::new(), String::new(), 0, 0);
+    let mut cases = Vec::new();
     for path in files {
         let name = path.strip_prefix(tests.join("cases")).expect("it is below").with_extension("");
         let name = name.to_string_lossy().into_owned();
         let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        if text.lines().any(|line| line.starts_with("// refused:")) || WITHOUT_EXTENT.contains(&name.as_str()) {
-            continue;
+        let is_refused = text.lines().any(|line| line.starts_with("// refused:"));
+        if !is_refused && !WITHOUT_EXTENT.contains(&name.as_str()) {
+            let digest = digest_of(&text, sources);
+            cases.push((known.has("macro", &name, digest), name, text, digest));
         }
-        count += 1;
-        let digest = digest_of(&text, sources);
-        let is_known = known.has("macro", &name, digest);
-        verified += usize::from(is_known);
-        if is_known && !is_all && !is_drawn("macro", &name, draw) {
-            continue;
-        }
-        if is_known {
+    }
+    let results: Vec<(&str, bool)> = cases.iter().map(|(is_known, name, ..)| (name.as_str(), *is_known)).collect();
+    let (count, verified) = (cases.len(), cases.iter().filter(|case| case.0).count());
+    let places = if is_all { (0..count).collect() } else { drawn("macro", &results, draw) };
+    let (mut list, mut sample, mut again) = (String::new(), String::new(), 0);
+    for (is_known, name, text, digest) in places.iter().map(|&place| &cases[place]) {
+        if *is_known {
+            again += 1;
             _ = write!(sample, "\"cases/{name}.ti\", ");
         }
-        let (function, parameters) = signature(&text).unwrap_or_else(|| panic!("{name} has no kernel"));
+        let (function, parameters) = signature(text).unwrap_or_else(|| panic!("{name} has no kernel"));
         let module = name.replace('/', "_");
         let names: Vec<String> = (0..parameters.len()).map(|place| format!("p{place}")).collect();
-        let given = names
-            .iter()
-            .zip(&parameters)
-            .map(|(name, is_scalar)| if *is_scalar { name.clone() } else { format!("&{name}") });
-        let given = given.collect::<Vec<_>>().join(", ");
-        let names = names.join(", ");
+        let given = names.iter().zip(&parameters);
+        let given = given.map(|(name, is_scalar)| if *is_scalar { name.clone() } else { format!("&{name}") });
+        let (given, names) = (given.collect::<Vec<_>>().join(", "), names.join(", "));
         _ = writeln!(list, "    {module} \"cases/{name}.ti\" {digest:#x} [{names}] r#{function}({given});");
     }
+    let (new, others) = (places.len() - again, count - verified);
     format!(
         "cases! {{\n{list}}}\n\nconst SAMPLE: &[&str] = &[{sample}];\n\n\
-         const CHOICE: &str = \"{verified} of {count} were verified before, and a sixteenth of these runs (draw {draw})\";\n"
+         const CHOICE: &str = \"{verified} of {count} were verified before: {again} of these run (draw {draw}), and {new} of {others} others\";\n"
     )
 }
 

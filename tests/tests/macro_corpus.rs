@@ -69,29 +69,17 @@ impl<A: IntoAny> IntoResults for A {
     }
 }
 
-impl<A: IntoAny, B: IntoAny> IntoResults for (A, B) {
-    fn into_results(self) -> Vec<AnyTensor> {
-        vec![self.0.into_any(), self.1.into_any()]
-    }
+macro_rules! results {
+    ($(($($result:ident)*))*) => {$(
+        impl<$($result: IntoAny),*> IntoResults for ($($result),*) {
+            fn into_results(self) -> Vec<AnyTensor> {
+                let ($($result),*) = self;
+                vec![$($result.into_any()),*]
+            }
+        }
+    )*};
 }
-
-impl<A: IntoAny, B: IntoAny, C: IntoAny> IntoResults for (A, B, C) {
-    fn into_results(self) -> Vec<AnyTensor> {
-        vec![self.0.into_any(), self.1.into_any(), self.2.into_any()]
-    }
-}
-
-impl<A: IntoAny, B: IntoAny, C: IntoAny, D: IntoAny> IntoResults for (A, B, C, D) {
-    fn into_results(self) -> Vec<AnyTensor> {
-        vec![self.0.into_any(), self.1.into_any(), self.2.into_any(), self.3.into_any()]
-    }
-}
-
-impl<A: IntoAny, B: IntoAny, C: IntoAny, D: IntoAny, E: IntoAny> IntoResults for (A, B, C, D, E) {
-    fn into_results(self) -> Vec<AnyTensor> {
-        vec![self.0.into_any(), self.1.into_any(), self.2.into_any(), self.3.into_any(), self.4.into_any()]
-    }
-}
+results!((A B) (A B C) (A B C D) (A B C D E) (A B C D E F) (A B C D E F G) (A B C D E F G H));
 
 /// Each case: its module, its file, the digest for the ledger, its parameters, and the call.
 macro_rules! cases {
