@@ -83,11 +83,15 @@ pub fn drawn(engine: &str, results: &[(&str, bool)], draw: u64) -> Vec<usize> {
     all
 }
 
-/// FNV-1a of some texts, which is the same everywhere.
+/// FNV-1a, which is the same everywhere.
+pub fn hash(bytes: impl IntoIterator<Item = u8>) -> u64 {
+    let add = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+    bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, add)
+}
+
+/// The digest of some texts, of which each has its end.
 pub fn digest<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> u64 {
-    // The end of a text counts.
-    let bytes = texts.into_iter().flat_map(|text| text.iter().copied().chain([0xff]));
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+    hash(texts.into_iter().flat_map(|text| text.iter().copied().chain([0xff])))
 }
 
 /// The digest of a file, or of all files below a folder with their names.

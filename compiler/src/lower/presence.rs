@@ -256,14 +256,7 @@ impl Lowering<'_> {
 /// The operands in padded formats whose padding would be appended to a result: those with places side by side along an index of the levels
 /// that the result stores, or along one of another sparse operand. Along other indices, each block holds an entry.
 pub(super) fn padded(kernel: &Kernel) -> Vec<Access> {
-    let mut stored: Vec<IndexVariable> = Vec::new();
-    kernel.body.for_each_assign(&mut |assign| {
-        let tensor = kernel.tensor(assign.target.tensor);
-        if tensor.kind == TensorKind::Output(OutputStructure::Appended) {
-            let levels = level_variables(&assign.target, &tensor.format);
-            stored.extend(kernel.loops_of(&levels[..stored_levels(&tensor.format)]));
-        }
-    });
+    let stored = stored_variables(kernel);
     let mut padded: Vec<Access> = Vec::new();
     kernel.body.for_each_assign(&mut |assign| {
         for access in assign.value.accesses() {
@@ -283,4 +276,33 @@ pub(super) fn padded(kernel: &Kernel) -> Vec<Access> {
         }
     });
     padded
+}
+
+/// The variables of the levels that appended results store, and those by which workspaces are filled that are read at these.
+fn stored_variables(kernel: &Kernel) -> Vec<IndexVariable> {
+    let mut stored: Vec<IndexVariable> = Vec::new();
+    // What is written, and what is read for it.
+    let mut assigns: Vec<(Access, Vec<Access>)> = Vec::new();
+    kernel.body.for_each_assign(&mut |assign| {
+        assigns.push((assign.target.clone(), assign.value.accesses().into_iter().cloned().collect()));
+        let tensor = kernel.tensor(assign.target.tensor);
+        if tensor.kind == TensorKind::Output(OutputStructure::Appended) {
+            let levels = level_variables(&assign.target, &tensor.format);
+            stored.extend(kernel.loops_of(&levels[..stored_levels(&tensor.format)]));
+        }
+    });
+    loop {
+        let before = stored.len();
+        for (filled, _) in &assigns {
+            let reads = assigns.iter().flat_map(|(_, reads)| reads).filter(|read| read.tensor == filled.tensor);
+            for (read, filled) in reads.flat_map(|read| read.indices.iter().zip(&filled.indices)) {
+                if stored.contains(read) && !stored.contains(filled) {
+                    stored.push(*filled);
+                }
+            }
+        }
+        if stored.len() == before {
+            return stored;
+        }
+    }
 }
