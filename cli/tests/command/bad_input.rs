@@ -26,7 +26,9 @@ fn unknown_names() {
     let message = place.refuses(&run(&["-i", "A=a.tns", "-i", "X=ones"]));
     assert_has(&message, &["no parameter `X`", "did you mean `x`?"]);
     let message = place.refuses(&run(&["-i", "A=a.tns", "-i", "x=ones", "--dim", "jj=3"]));
-    assert_has(&message, &["no index `jj`", "its indices are `i`, `j`"]);
+    assert_has(&message, &["no index `jj`", "did you mean `j`?"]);
+    let message = place.refuses(&run(&["-i", "A=a.tns", "-i", "x=ones", "--dim", "rank=3"]));
+    assert_has(&message, &["no index `rank`", "its indices are `i`, `j`"]);
     let message = place.refuses(&run(&["-i", "A=a.tns", "-i", "x=ones", "-o", "Y=y.tns"]));
     assert_has(&message, &["no result `Y`", "did you mean `y`?"]);
     let message = place.refuses(&run(&["-i", "A=a.tns", "-i", "A=a.tns", "-i", "x=ones"]));
