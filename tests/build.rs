@@ -67,7 +67,7 @@ fn sources(root: &Path) -> BTreeMap<&'static str, u64> {
     ENGINES.iter().map(of_engine).collect()
 }
 
-/// What a compiler says of itself; nothing where there is none.
+/// The version that a compiler prints; empty where there is none.
 fn version(command: &[&str]) -> Vec<u8> {
     let rustc = env::var_os("RUSTC").filter(|_| command[0] == "rustc");
     let output = Command::new(rustc.unwrap_or_else(|| command[0].into())).args(&command[1..]).output();
@@ -119,7 +119,7 @@ fn macro_cases(tests: &Path, sources: u64, is_all: bool) -> String {
     )
 }
 
-/// What the result of a case depends on: its file, what the macro makes of it, and the sources.
+/// A digest of a case's file, of the code that the macro makes of it, and of the sources.
 fn digest_of(text: &str, sources: u64) -> u64 {
     let expanded = match spc_compiler::backend::rust::expand_text(text, &|_| proc_macro2::Span::call_site()) {
         Ok(expansion) => expansion.items.to_string(),

@@ -180,7 +180,7 @@ impl Options {
         self.times * if self.whole { all } else { usual }
     }
 
-    /// What runs of a list: all in the whole, else every `share`-th.
+    /// The items of a list that run: all in the whole, else every `share`-th.
     pub fn sample<T>(&self, all: Vec<T>, share: usize) -> Vec<T> {
         let runs = |place: usize| self.whole || place.is_multiple_of(share);
         all.into_iter().enumerate().filter(|(place, _)| runs(*place)).map(|(_, one)| one).collect()

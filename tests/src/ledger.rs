@@ -65,9 +65,9 @@ pub const ENGINES: [Engine; 6] = [
     },
 ];
 
-/// Of results that were verified, one in so many is verified again.
+/// Of results that were verified, one in this number is verified again.
 const SAMPLE: u64 = 16;
-/// Of those that were not, a run that is not asked for all verifies so many in each engine: a change of an engine's sources takes longer
+/// Without `--verify-all`, a run verifies at most this number of other results in each engine: a change of an engine's sources takes longer
 /// than a run may, and is for `--verify-all --record`.
 const MOST: usize = 160;
 

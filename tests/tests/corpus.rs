@@ -106,7 +106,7 @@ fn ledger() -> &'static Ledger {
     })
 }
 
-/// What the outcome of a check says of the ledger, and notes for it.
+/// Notes a check that passes for the ledger; names the entry where a verified result fails.
 pub(crate) fn noted(engine: &'static str, one: &Chosen, outcome: Result<(), String>) -> Result<(), String> {
     match outcome {
         Ok(()) => {

@@ -1,4 +1,4 @@
-//! What the compiler prints for every case, for each target: computed once, for the digests in the snapshot and for the ledger.
+//! The text that the compiler prints for every case and target: computed once, for the digests in the snapshot and for the ledger.
 
 use crate::corpus::runnable;
 use spc_compiler::backend::{cuda, rust};

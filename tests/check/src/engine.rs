@@ -50,10 +50,10 @@ pub enum Stop {
     Data(String),
 }
 
-/// What the compiler makes of a case, without its data.
+/// Compiles a case, without its data.
 ///
 /// # Errors
-/// What it says against it.
+/// The compiler refuses it.
 pub fn program(case: &Case, options: schedule::Options, extents: &[(&str, u64)]) -> Result<Program, Stop> {
     compiled(case, &checked(case)?, options, extents)
 }
