@@ -300,11 +300,20 @@ pub(super) fn append<T: Copy>(vector: &mut Vec<T>, more: &[T]) {
     vector.extend_from_slice(more);
 }
 
-/// Makes room for more elements.
+/// Makes room for more elements: for as many again where there is memory for these, as each growth moves what there is.
 pub(crate) fn reserve<T>(vector: &mut Vec<T>, more: usize) {
-    // Where there is no memory for twice as many, there may be for these.
-    if vector.try_reserve(more).is_err() && vector.try_reserve_exact(more).is_err() {
-        NoMemory::new(&[vector.len().saturating_add(more)], size_of::<T>()).unwind();
+    let length = vector.len();
+    if more <= vector.capacity() - length {
+        return;
+    }
+    // Where there is no memory for twice as many, there may be for a part. A smaller one than a sixty-fourth is no help: to fill what is
+    // left of the memory by single elements takes minutes.
+    let (least, mut room) = (more.max(length / 64), length.max(more).max(4));
+    while vector.try_reserve_exact(room).is_err() {
+        if room <= least {
+            NoMemory::new(&[length.saturating_add(more)], size_of::<T>()).unwind();
+        }
+        room = (room / 2).max(least);
     }
     in_huge_pages(vector.as_ptr(), vector.capacity());
 }
