@@ -23,7 +23,7 @@ pub(crate) use inputs::{Given, literal, notes, of_file, open, read, without_shap
 pub(crate) use ranks::{failure as of_ranks, of_plan as ranks_as_json, table as table_of_ranks};
 pub(crate) use report::{number, on_one_line};
 use spc::distribute::{Placement, SharedFile};
-use spc::execute::{Backend, Error, Operand, Program, ProgramError, ProgramOptions, StreamOptions};
+use spc::execute::{Backend, Error, Operand, Program, ProgramError, ProgramOptions, StreamOptions, Tier};
 use spc::memory;
 use spc::tensor::{Duplicates, InvalidTensor, PackError};
 use spc_compiler::schedule::streamed as streamed_by;
@@ -55,7 +55,7 @@ pub(crate) struct Run {
     #[command(flatten)]
     to: OutputKind,
     /// What runs the kernel; native code where there is a Rust compiler or the kernel was compiled before, else `jit`, else the
-    /// interpreter
+    /// interpreter. The first kernel of a machine runs without a compiler where that has the result first
     #[arg(long, value_enum)]
     backend: Option<BackendName>,
     /// Which GPU runs the kernel, counted from 0, with `--backend cuda`; several, as `0,1`, for an input in parts
@@ -201,6 +201,14 @@ impl Run {
         if let Some(reason) = program.fallback() {
             note(format!("the kernel ran in the interpreter: {reason}"));
         }
+        let is_begun = matches!(outcome.tier, Tier::Interpreter | Tier::Jit);
+        let is_before_native = is_begun && self.backend.is_none() && program.without_compiler().is_none();
+        if is_before_native {
+            notes.push(format!(
+                "the kernel ran in the tier `{}`, which had the result before the Rust compiler had native code; `--backend native` waits for that",
+                outcome.tier
+            ));
+        }
         let warnings = source.warnings_as_json();
         notes.extend(inputs::notes(&self.inputs, program.assumed_extents()));
         notes.extend(program.wrong_hints());
@@ -212,10 +220,17 @@ impl Run {
         notes.iter().for_each(note);
         let report = Report { program: &program, outcome: &outcome, kernel, warnings, read_time, notes: &notes };
         let to_stdout = outputs::write(&outcome.outputs, &destinations)?;
-        if settings::json() {
-            return report.print_json();
+        match (settings::json(), to_stdout) {
+            (true, _) => report.print_json()?,
+            (false, true) => report.print_on_stderr()?,
+            (false, false) => report.print(self.show_code)?,
         }
-        if to_stdout { report.print_on_stderr() } else { report.print(self.show_code) }
+        // Whoever waits that long each time is better off with native code the next time.
+        if is_before_native && outcome.kernel_time() > LONG {
+            note("the Rust compiler makes native code for later runs; an interrupt leaves that out");
+            program.kernel().settle();
+        }
+        Ok(())
     }
 
     /// How many parts an input comes in.
@@ -251,7 +266,8 @@ impl Run {
         });
         ProgramOptions {
             backend: self.backend.map(Backend::from),
-            background: false,
+            // Whoever runs it often, or says what runs it, wants to know how fast that is.
+            background: self.backend.is_none() && self.repeat.get() == 1 && self.stream.is_none(),
             duplicates,
             devices: self.device.clone(),
             deterministic: self.deterministic,
@@ -264,6 +280,9 @@ impl Run {
         }
     }
 }
+
+/// A run without native code that takes longer waits, with its result printed, until there is some for later ones.
+const LONG: Duration = Duration::from_millis(500);
 
 /// An input that comes in parts, and how many.
 #[derive(Debug, Clone)]

@@ -1,19 +1,27 @@
-//! Kernels that begin as machine code of the JIT, and go on as native code when the Rust compiler has made that in the background.
+//! Kernels that begin without the Rust compiler, and go on as native code when it has made that in the background.
 //!
 //! ```text
 //! Kernel::compile ──▶ machine code ──calls──▶ …  │ later calls ──▶ native code
 //!                └──▶ a thread: the compiler ────┘
 //! ```
 //!
-//! A call that has begun ends as what it began as. When the last copy of the kernels is dropped, the compiler is stopped and its thread is
+//! They begin as machine code of the JIT, and a call that has begun as that ends as that. Where there is none, they begin in the interpreter:
+//! it has the result of a small call before the compiler has the helpers of all kernels, which it compiles once on a machine. A call that is
+//! in the interpreter when native code is there begins anew, natively; one on large arrays waits for it. When the last copy of the kernels is dropped, the compiler is stopped and its thread is
 //! waited for. One compiler is at work at a time, in the order in which kernels were made, so that a program that makes many has the other
 //! processors for itself. In a process that was forked from one with a compiler at work there is none: kernels stay machine code there.
 
 use super::call::Call;
 use super::error::Error;
+use super::executable::Backend;
+use super::interpreted;
+use super::interpreter::Options;
 use super::jit::JitKernel;
 use super::native::{NativeError, NativeKernel, cancellable};
+use super::stack::is_shallow;
 use super::tier::Tier;
+use crate::parallel::interrupt::interruptible;
+use crate::parallel::{question, watched};
 use spc_compiler::ir::{Kernel, Verified};
 use std::collections::VecDeque;
 use std::process;
@@ -125,18 +133,41 @@ impl Drop for Turn {
     }
 }
 
+/// What runs a kernel until there is native code.
+#[derive(Debug, Clone)]
+pub(super) enum First {
+    Jit(JitKernel),
+    Interpreter,
+}
+
+impl First {
+    /// What it is for a kernel: the interpreter only `where_interpreted`.
+    pub(super) fn of(kernel: &Verified<Kernel>, where_interpreted: bool) -> Option<First> {
+        match JitKernel::compile(kernel) {
+            Ok(jit) => Some(First::Jit(jit)),
+            // A deep kernel is interpreted on a thread of its own, where nobody asks whether there is native code.
+            Err(_) if where_interpreted && is_shallow(kernel.dimensions.len()) => Some(First::Interpreter),
+            Err(_) => None,
+        }
+    }
+}
+
+/// A call whose arrays have more elements together waits for native code: to copy them for the interpreter takes memory, and it would
+/// not be done first.
+const MOST_INTERPRETED: usize = 1 << 22;
+
 /// A kernel that changes.
 #[derive(Debug, Clone)]
 pub(super) struct ChangingKernel {
-    jit: JitKernel,
+    first: First,
     /// Which of those that are compiled it is.
     place: usize,
     background: Arc<Background>,
 }
 
 impl ChangingKernel {
-    pub(super) fn new(jit: JitKernel, place: usize, background: &Arc<Background>) -> Self {
-        Self { jit, place, background: Arc::clone(background) }
+    pub(super) fn new(first: First, place: usize, background: &Arc<Background>) -> Self {
+        Self { first, place, background: Arc::clone(background) }
     }
 
     /// The native code, once it is there.
@@ -145,7 +176,19 @@ impl ChangingKernel {
     }
 
     pub(super) fn tier(&self) -> Tier {
-        self.native().map_or(Tier::Jit, NativeKernel::tier)
+        match (self.native(), &self.first) {
+            (Some(native), _) => native.tier(),
+            (None, First::Jit(_)) => Tier::Jit,
+            (None, First::Interpreter) => Tier::Interpreter,
+        }
+    }
+
+    pub(super) fn backend(&self) -> Backend {
+        match (self.native(), &self.first) {
+            (Some(_), _) => Backend::Native,
+            (None, First::Jit(_)) => Backend::Jit,
+            (None, First::Interpreter) => Backend::Interpreter,
+        }
     }
 
     /// What keeps it from being native code.
@@ -165,10 +208,35 @@ impl ChangingKernel {
         self.background.wait();
     }
 
-    pub(super) fn run(&self, call: &mut Call<'_>) -> Result<Duration, Error> {
+    pub(super) fn run(&self, kernel: &Verified<Kernel>, call: &mut Call<'_>, options: &Options) -> Result<Duration, Error> {
+        if let First::Interpreter = self.first
+            && self.native().is_none()
+            && call.elements() > MOST_INTERPRETED
+        {
+            self.settle();
+        }
+        match (self.native(), &self.first) {
+            (Some(native), _) => native.run(call),
+            (None, First::Jit(jit)) => jit.run(call),
+            (None, First::Interpreter) => self.interpret(kernel, call, options),
+        }
+    }
+
+    /// In the interpreter, until there is native code.
+    fn interpret(&self, kernel: &Verified<Kernel>, call: &mut Call<'_>, options: &Options) -> Result<Duration, Error> {
+        if self.background.compiled.get().is_none() {
+            let (compiled, asked) = (Arc::clone(&self.background.compiled), question());
+            let is_asked = move || asked.as_ref().is_some_and(|question| question.is_stopped());
+            let stop = move || compiled.get().is_some() || is_asked();
+            match interruptible(stop, || watched(|| interpreted::run(kernel, call, options))) {
+                Err(Error::Interrupted { .. }) if !question().is_some_and(|question| question.is_stopped()) => {}
+                result => return result,
+            }
+        }
         match self.native() {
             Some(native) => native.run(call),
-            None => self.jit.run(call),
+            // The compiler has failed.
+            None => interpreted::run(kernel, call, options),
         }
     }
 }

@@ -674,6 +674,15 @@ impl<'k> Call<'k> {
         &mut self.arrays
     }
 
+    /// How many elements the arrays have together, as far as they are there.
+    pub(super) fn elements(&self) -> usize {
+        let elements = |array: &Array| match &array.data {
+            Data::Index(indices) => indices.len(),
+            Data::Values(values) => values.len(),
+        };
+        self.arrays.iter().map(elements).fold(0, usize::saturating_add)
+    }
+
     /// The outputs, in the order of the kernel's declarations.
     ///
     /// # Errors

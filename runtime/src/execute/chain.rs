@@ -193,7 +193,8 @@ impl Chain {
     }
 
     /// A program that runs natively, where that is there; else as machine code until the Rust compiler has made native code in the
-    /// background. Where there is no compiler, or no machine code is made, as [`Chain::native_if_possible`].
+    /// background. Where no machine code is made, it begins in the interpreter if no kernel was ever compiled here, as the first takes ten
+    /// times as long. Otherwise, or where there is no compiler, as [`Chain::native_if_possible`].
     ///
     /// # Errors
     /// As there.
@@ -201,7 +202,7 @@ impl Chain {
         if let (Tier::Rustc, _) = Self::expected(program) {
             let kernels = program.kernels.iter().map(|compiled| compiled.kernel.clone());
             let texts = kernels.map(|kernel| (kernel.clone(), backend::rust::text(&kernel)));
-            if let Some(links) = Executable::changing_all(texts.collect()) {
+            if let Some(links) = Executable::changing_all(texts.collect(), !NativeKernel::has_helpers()) {
                 return Ok((Self::of_links(program, links), None));
             }
         }

@@ -1,6 +1,6 @@
 //! A kernel, ready to run.
 
-use super::background::{Background, ChangingKernel};
+use super::background::{Background, ChangingKernel, First};
 use super::call::Call;
 use super::device::DeviceKernel;
 use super::error::Error;
@@ -132,15 +132,20 @@ impl Executable {
         Ok(Self::of(kernel, Runner::Jit(jit)))
     }
 
-    /// Kernels that run as machine code until the Rust compiler has made native code of their texts, in the background. Nothing where no
-    /// machine code is made of one of them, or the system has no thread.
-    pub(super) fn changing_all(kernels: Vec<(Verified<Kernel>, String)>) -> Option<Vec<Self>> {
-        let jits = kernels.iter().map(|(kernel, _)| JitKernel::compile(kernel).ok()).collect::<Option<Vec<_>>>()?;
+    /// Kernels that run without the Rust compiler until it has made native code of their texts, in the background: as machine code or else,
+    /// where that is said, in the interpreter. Nothing where that is not said and no machine code is made of one of them, or the system has no
+    /// thread.
+    pub(super) fn changing_all(
+        kernels: Vec<(Verified<Kernel>, String)>,
+        where_interpreted: bool,
+    ) -> Option<Vec<Self>> {
         let own: Vec<Verified<Kernel>> = kernels.iter().map(|(kernel, _)| kernel.clone()).collect();
+        let firsts = own.iter().map(|kernel| First::of(kernel, where_interpreted)).collect::<Option<Vec<_>>>()?;
         let background = Background::begin(kernels)?;
-        let changing =
-            |(place, (kernel, jit))| Self::of(kernel, Runner::Changing(ChangingKernel::new(jit, place, &background)));
-        Some(own.into_iter().zip(jits).enumerate().map(changing).collect())
+        let changing = |(place, (kernel, first))| {
+            Self::of(kernel, Runner::Changing(ChangingKernel::new(first, place, &background)))
+        };
+        Some(own.into_iter().zip(firsts).enumerate().map(changing).collect())
     }
 
     /// What changes while it runs.
@@ -251,7 +256,7 @@ impl Executable {
             Runner::Device(_) => Backend::Cuda,
             Runner::Native(_) => Backend::Native,
             Runner::Jit(_) => Backend::Jit,
-            Runner::Changing(changing) => changing.native().map_or(Backend::Jit, |_| Backend::Native),
+            Runner::Changing(changing) => changing.backend(),
             Runner::Interpreter => Backend::Interpreter,
         }
     }
@@ -300,7 +305,7 @@ impl Executable {
             Runner::Device(device) => device.run(call),
             Runner::Native(native) => native.run(call),
             Runner::Jit(jit) => jit.run(call),
-            Runner::Changing(changing) => changing.run(call),
+            Runner::Changing(changing) => changing.run(&self.kernel, call, &self.options),
             Runner::Interpreter => {
                 with_stack(self.kernel.dimensions.len(), || interpreted::run(&self.kernel, call, &self.options))
             }

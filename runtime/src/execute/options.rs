@@ -19,7 +19,8 @@ pub struct ProgramOptions {
     pub backend: Option<Backend>,
     /// Whether a kernel that was not compiled before runs as machine code (feature `jit`) until the Rust compiler has made native code of
     /// it in the background, where nothing is said of what runs it: later calls are then faster. Their results may differ by rounding from
-    /// those of earlier calls.
+    /// those of earlier calls. Without the feature, the first kernel of a machine begins in the interpreter: what all kernels use is compiled
+    /// with it, which takes seconds.
     pub background: bool,
     /// What several entries of the same index mean.
     pub duplicates: Duplicates,

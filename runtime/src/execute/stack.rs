@@ -18,9 +18,14 @@ pub fn with_stack_for<R: Send>(kernel: &notation::Kernel, body: impl FnOnce() ->
     with_stack(kernel.variables.len(), body)
 }
 
+/// Whether so many loops within each other fit on any stack.
+pub(super) fn is_shallow(loops: usize) -> bool {
+    loops <= SHALLOW
+}
+
 /// Calls `body` with a stack for so many loops within each other.
 pub(super) fn with_stack<R: Send>(loops: usize, body: impl FnOnce() -> R + Send) -> R {
-    if loops <= SHALLOW {
+    if is_shallow(loops) {
         return body();
     }
     let bytes = loops.saturating_mul(BYTES_PER_LOOP).min(MOST);

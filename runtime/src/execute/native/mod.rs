@@ -177,6 +177,13 @@ impl NativeKernel {
         }
     }
 
+    /// Whether the compiler has compiled what all kernels use.
+    pub(super) fn has_helpers() -> bool {
+        let cache = Cache::of_environment();
+        let rustc = Rustc::find(&cache, &|name| std::env::var_os(name));
+        rustc.is_ok_and(|rustc| Helpers::of(&rustc, NativeBuild::default()).kept(&cache).is_some())
+    }
+
     /// How long it took to get the kernel: to compile it, or to find it.
     pub fn compile_time(&self) -> Duration {
         self.compile_time
