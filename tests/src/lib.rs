@@ -9,6 +9,7 @@ pub mod native;
 pub mod pattern;
 pub mod random;
 pub mod report;
+pub mod rows;
 pub mod schedule;
 pub mod suite;
 pub mod taco;

@@ -43,7 +43,14 @@ pub fn compile_optimized(programs: &[&Program]) -> Result<Vec<Chain>, Skip> {
     compile_as(NativeBuild::Optimized, programs)
 }
 
-fn compile_as(build: NativeBuild, programs: &[&Program]) -> Result<Vec<Chain>, Skip> {
+/// Programs as one says how they are compiled.
+///
+/// # Errors
+/// There is no Rust compiler.
+///
+/// # Panics
+/// When the compiler refuses the text of one.
+pub fn compile_as(build: NativeBuild, programs: &[&Program]) -> Result<Vec<Chain>, Skip> {
     let mut chains = Vec::with_capacity(programs.len());
     while chains.len() < programs.len() {
         let rest = &programs[chains.len()..];

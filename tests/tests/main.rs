@@ -16,6 +16,7 @@ mod gaps;
 mod gpu;
 mod hashed_table;
 mod hostile_names;
+mod instructions;
 mod long_sums;
 mod losses;
 mod macro_kernels;
@@ -64,6 +65,7 @@ fn main() -> ExitCode {
         gpu::tests(suite);
         hashed_table::tests(suite);
         hostile_names::tests(suite);
+        instructions::tests(suite);
         long_sums::tests(suite);
         losses::tests(suite);
         macro_kernels::tests(suite);

@@ -2,7 +2,7 @@
 
 use super::NativeError;
 use super::external::{self, Variables};
-use super::level::Level;
+use super::level::{self, Level};
 use super::process::{self, Failure, Finished};
 use super::text::HELPERS;
 use crate::execute::cache::{Cache, Part, Workshop};
@@ -42,6 +42,11 @@ impl Default for NativeBuild {
 }
 
 impl NativeBuild {
+    /// As fast as they get on processors of a level, such as `x86-64-v3`.
+    pub fn level(name: &str) -> Option<NativeBuild> {
+        level::named(name).map(NativeBuild::Level)
+    }
+
     /// The compiler's flags.
     pub(super) fn flags(self) -> impl Iterator<Item = &'static str> {
         let own: &[&str] = match self {

@@ -1,0 +1,38 @@
+//! Calls each kernel of the rows once, natively and as machine code of the JIT, for callgrind to count the instructions of each call:
+//! `tests/tests/instructions.rs` starts it. Prints what is called, a line each, in order.
+
+use spc::execute::{Chain, NativeBuild};
+use spc::tensor::AnyTensor;
+use spc_compiler::Program;
+use spc_tests::native;
+use spc_tests::rows::ROWS;
+
+/// Tensors are smaller than those of which the time is measured.
+const SMALLER: usize = 50;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // callgrind knows no wider vectors.
+    let build = NativeBuild::level("x86-64-v3").ok_or("only for x86-64")?;
+    let kernels = ROWS.iter().map(|row| row.kernel()).collect::<Result<Vec<_>, _>>()?;
+    let programs: Vec<&Program> = kernels.iter().map(|kernel| kernel.compiled()).collect();
+    let natives = native::compile_as(build, &programs).map_err(|skip| skip.0)?;
+    for ((row, kernel), native) in ROWS.iter().zip(&kernels).zip(&natives) {
+        let inputs = row.operands(kernel, SMALLER)?;
+        let inputs: Vec<&AnyTensor> = inputs.iter().collect();
+        let jit = Chain::jit(kernel.compiled())?;
+        for (engine, chain) in [("native", native), ("jit", &jit)] {
+            let mut call = || chain.run(&inputs, &row.stated(), 1).map(|_| ());
+            // Copies of operands are kept from the first call.
+            call()?;
+            counted_call(&mut call)?;
+            println!("{engine}: {}", row.name);
+        }
+    }
+    Ok(())
+}
+
+/// callgrind counts in here.
+#[inline(never)]
+fn counted_call(call: &mut dyn FnMut() -> Result<(), spc::Error>) -> Result<(), spc::Error> {
+    call()
+}
