@@ -14,6 +14,7 @@ mod finch;
 mod fuzz;
 mod gaps;
 mod gpu;
+mod growth;
 mod hashed_table;
 mod hostile_names;
 mod instructions;
@@ -63,6 +64,7 @@ fn main() -> ExitCode {
         fuzz::tests(suite);
         gaps::tests(suite);
         gpu::tests(suite);
+        growth::tests(suite);
         hashed_table::tests(suite);
         hostile_names::tests(suite);
         instructions::tests(suite);
