@@ -9,7 +9,7 @@ use crate::output;
 use crate::planning::{self, PlanArguments};
 use crate::predicted::{self, predictions};
 use crate::progress::Progress;
-use crate::run::{Given, load, of_backend, of_ranks, open, ranks_as_json, read, refuse, table_of_ranks};
+use crate::run::{load, of_backend, of_ranks, open, ranks_as_json, read, refuse, table_of_ranks};
 use crate::settings;
 use crate::source::Source;
 use crate::standalone::for_device;
@@ -93,9 +93,13 @@ impl Explain {
         let Self { formats, named, kernel, strict, inputs, .. } = self;
         let arguments = KernelArguments { program: target, formats, named, kernel, strict };
         let given = open(&inputs, self.from)?;
-        let source = match given.is_empty() {
-            true => Source::load(&arguments)?,
-            false => load(&arguments, &given)?.0,
+        let (source, operands) = match given.is_empty() {
+            true => (Source::load(&arguments)?, None),
+            false => {
+                let loaded = load(&arguments, &given)?;
+                let operands = read(loaded.source().single()?, given, &Progress::new("reading"))?;
+                (loaded.fitted(&operands)?.0, Some(operands))
+            }
         };
         let asked = Asked {
             dimensions: &self.dimensions,
@@ -106,17 +110,28 @@ impl Explain {
                 Target::Rust => concrete::Target::Cpu,
                 Target::Cuda => concrete::Target::Gpu,
             },
-            has_inputs: !given.is_empty(),
+            has_inputs: operands.is_some(),
         };
-        if let Some(ranks) = self.ranks {
-            return asked.ranks(source.single()?, given, &source, ranks.get());
-        }
-        if self.counters {
-            return asked.counters(source.single()?, given, &source, &predictions(&self.model)?);
-        }
         let mut texts = Vec::new();
         let mut plans: Vec<(&notation::Kernel, Option<(Planned, Facts)>)> = Vec::new();
-        if given.is_empty() {
+        if let Some(operands) = operands {
+            let kernel = source.single()?;
+            if let Some(ranks) = self.ranks {
+                return asked.ranks(kernel, operands, &source, ranks.get());
+            }
+            if self.counters {
+                return asked.counters(kernel, operands, &source, &predictions(&self.model)?);
+            }
+            let uncompiled = asked.uncompiled(kernel, operands).map_err(|error| refuse(error, kernel, &source))?;
+            uncompiled.wrong_hints().iter().for_each(note);
+            let planned = uncompiled.planned();
+            let explained = || {
+                let plan = planned.map(|(planned, _)| planned);
+                asked.explained(plan, uncompiled.kernel(), uncompiled.scheduled(), &source)
+            };
+            texts.push(with_stack_for(kernel, explained)?);
+            plans.push((kernel, planned.map(|(planned, facts)| (planned.clone(), facts.clone()))));
+        } else {
             for kernel in &source.kernels {
                 let planned = self.plan.by_text(kernel, &self.dimensions);
                 let explained = || {
@@ -128,18 +143,6 @@ impl Explain {
                 texts.push(with_stack_for(kernel, explained)?);
                 plans.push((kernel, planned));
             }
-        } else {
-            let kernel = source.single()?;
-            let operands = read(kernel, given, &Progress::new("reading"))?;
-            let uncompiled = asked.uncompiled(kernel, operands).map_err(|error| refuse(error, kernel, &source))?;
-            uncompiled.wrong_hints().iter().for_each(note);
-            let planned = uncompiled.planned();
-            let explained = || {
-                let plan = planned.map(|(planned, _)| planned);
-                asked.explained(plan, uncompiled.kernel(), uncompiled.scheduled(), &source)
-            };
-            texts.push(with_stack_for(kernel, explained)?);
-            plans.push((kernel, planned.map(|(planned, facts)| (planned.clone(), facts.clone()))));
         }
         let plans = plans.iter().map(|(kernel, planned)| {
             let plan = planned.as_ref().map(|(planned, facts)| planning::as_json(planned, Some(facts)));
@@ -164,13 +167,11 @@ impl Asked<'_> {
     fn ranks(
         &self,
         kernel: &notation::Kernel,
-        given: Vec<Given>,
+        operands: Vec<(String, Operand)>,
         source: &Source,
         ranks: usize,
     ) -> Result<(), Failure> {
-        let progress = Progress::new("reading");
-        let operands = read(kernel, given, &progress)?;
-        progress.step("placing");
+        let progress = Progress::new("placing");
         let because = |error| of_ranks(error, kernel, source);
         let options = ProgramOptions { deterministic: self.deterministic, ..ProgramOptions::default() };
         let problem = Problem::new(kernel, operands, self.dimensions, &options).map_err(because)?;
@@ -192,13 +193,11 @@ impl Asked<'_> {
     fn counters(
         &self,
         kernel: &notation::Kernel,
-        given: Vec<Given>,
+        operands: Vec<(String, Operand)>,
         source: &Source,
         model: &Predictions,
     ) -> Result<(), Failure> {
-        let progress = Progress::new("reading");
-        let operands = read(kernel, given, &progress)?;
-        progress.step("counting");
+        let progress = Progress::new("counting");
         let options = ProgramOptions {
             backend: Some(Backend::Cuda),
             deterministic: self.deterministic,

@@ -73,6 +73,13 @@ impl Source {
 
     /// The same, of which inputs are known.
     pub(crate) fn of_inputs(arguments: &KernelArguments, inputs: &[Known]) -> Result<Self, Failure> {
+        let source = Self::without_warnings(arguments, inputs)?;
+        source.warn(arguments.strict)?;
+        Ok(source)
+    }
+
+    /// The same, where [`warn`](Self::warn) is yet to be called.
+    pub(crate) fn without_warnings(arguments: &KernelArguments, inputs: &[Known]) -> Result<Self, Failure> {
         let target = &arguments.program;
         let (text, origin) = match target.as_str() {
             "-" => (files::program_text(target)?, files::STDIN),
@@ -94,7 +101,6 @@ impl Source {
         if let Some(name) = &arguments.kernel {
             source.select(name)?;
         }
-        source.warn(arguments.strict)?;
         Ok(source)
     }
 
@@ -115,7 +121,7 @@ impl Source {
     }
 
     /// Shows the warnings, which end the command where they are taken for errors.
-    fn warn(&self, strict: bool) -> Result<(), Failure> {
+    pub(crate) fn warn(&self, strict: bool) -> Result<(), Failure> {
         let warnings: Diagnostics = self.warnings().collect();
         if strict && !warnings.is_empty() {
             return Err(self.refuse(warnings.into_iter().map(Diagnostic::into_error).collect()));

@@ -322,12 +322,13 @@ impl Bench {
         let program = self.expression.clone().unwrap_or_default();
         let (named, strict) = (self.named.clone(), self.strict);
         let given = open(&self.inputs, self.from)?;
-        let (source, mut remarks) = load(&KernelArguments { program, formats, named, kernel, strict }, &given)?;
-        let kernel = source.single()?;
+        let loaded = load(&KernelArguments { program, formats, named, kernel, strict }, &given)?;
         let progress = Progress::new("reading");
         let start = Instant::now();
-        let operands = read(kernel, given, &progress)?;
+        let operands = read(loaded.source().single()?, given, &progress)?;
         let read_time = start.elapsed();
+        let (source, mut remarks) = loaded.fitted(&operands)?;
+        let kernel = source.single()?;
         progress.step("packing and compiling");
         let (deterministic, backend) = (self.deterministic, self.backend.map(Backend::from));
         let options = ProgramOptions { deterministic, backend, model: model.clone(), ..ProgramOptions::default() };

@@ -148,8 +148,8 @@ impl Run {
     /// What is read before a kernel runs; an input that comes in parts, where one may, only as far as says what it is.
     fn prepared(&self, of: Of) -> Result<Prepared, Failure> {
         let mut given = open(&self.inputs, self.from)?;
-        let (source, notes) = load(&self.kernel, &given)?;
-        let kernel = source.single()?;
+        let loaded = load(&self.kernel, &given)?;
+        let kernel = loaded.source().single()?;
         if let Some(stream) = &self.stream {
             inputs::declared(kernel, &stream.name)?;
         }
@@ -161,7 +161,7 @@ impl Run {
         let (placement, shared) = match of {
             Of::Stream => (None, None),
             Of::Ranks => {
-                let placement = self.placement((kernel, &source))?;
+                let placement = self.placement((kernel, loaded.source()))?;
                 // Each of many parts has a plan of all: that takes more memory than the entries where a rank has many.
                 let shared = match self.deterministic && placement.is_none() {
                     true => None,
@@ -175,6 +175,7 @@ impl Run {
             memory: memory::budget(self.plan.memory),
             in_memory: self.backend == Some(BackendName::Cuda),
         });
+        // Refused before anything is read.
         let destinations = outputs::destinations(kernel, &self.outputs, self.to)?;
         let has_result = destinations.iter().any(|(_, destination)| destination.is_stdout());
         if settings::json() && (has_result || self.show_code) {
@@ -184,6 +185,7 @@ impl Run {
         let progress = Progress::new("reading");
         let start = Instant::now();
         let operands = inputs::read_but(kernel, given, in_parts, &progress)?;
+        let (source, notes) = loaded.fitted(&operands)?;
         Ok(Prepared { source, notes, operands, placement, shared, destinations, read_time: start.elapsed(), progress })
     }
 
