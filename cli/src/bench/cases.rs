@@ -38,6 +38,8 @@ pub(crate) struct Choices {
     backend: Option<Backend>,
     /// What predicts how long a GPU would take.
     model: Option<Predictions>,
+    /// Whether products with a mode have operands with that mode last.
+    is_last: bool,
 }
 
 /// What kernels are measured on.
@@ -103,6 +105,7 @@ struct Operands<'a> {
     definitions: &'a syntax::Program,
     element: ElementType,
     options: ProgramOptions,
+    is_last: bool,
     packed: Vec<(Parameter, Packed)>,
 }
 
@@ -136,7 +139,14 @@ impl Choices {
             deterministic: false,
             backend: None,
             model: None,
+            is_last: false,
         })
+    }
+
+    /// The same, where products with a mode have operands with that mode last, whatever their format.
+    pub(crate) fn with_product_last(mut self, is_last: bool) -> Self {
+        self.is_last = is_last;
+        self
     }
 
     /// The same, with other schedules measured too if `tune` says so.
@@ -183,11 +193,11 @@ impl Choices {
         for &element in &self.elements {
             for format in &formats {
                 progress.step(format!("{}: packing as {format}", data.name));
-                let (definitions, packed) = (&self.definitions, Vec::new());
+                let (definitions, is_last, packed) = (&self.definitions, self.is_last, Vec::new());
                 let (deterministic, backend) = (self.deterministic, self.backend);
                 let model = self.model.clone();
                 let options = ProgramOptions { deterministic, backend, model, ..ProgramOptions::default() };
-                let mut operands = Operands { data, format, definitions, element, options, packed };
+                let mut operands = Operands { data, format, definitions, element, options, is_last, packed };
                 let (mut batch, mut bytes) = (Vec::new(), 0);
                 for form in self.forms(data, format) {
                     let cases = operands.cases(&form, setting.machines);
@@ -224,9 +234,9 @@ impl Choices {
     ) -> Result<(), Failure> {
         for &element in &self.elements {
             for format in &self.formats(data.order()) {
-                let (definitions, packed) = (&self.definitions, Vec::new());
+                let (definitions, is_last, packed) = (&self.definitions, self.is_last, Vec::new());
                 let options = ProgramOptions::default();
-                let mut operands = Operands { data, format, definitions, element, options, packed };
+                let mut operands = Operands { data, format, definitions, element, options, is_last, packed };
                 for form in self.forms(data, format) {
                     let posed = operands.posed(&form)?.map(|(posed, _)| posed);
                     body(operands.case(&form, spc::parallel::threads()), posed)?;
@@ -378,7 +388,7 @@ impl Operands<'_> {
 
     /// A kernel with its operands and how long these took to pack, or why there is none.
     fn posed(&mut self, form: &Form) -> Result<Result<(Posed, Duration), String>, Failure> {
-        let choice = Choice { order: self.data.order(), mode: form.mode, format: self.format, element: self.element };
+        let choice = Choice { order: self.data.order(), mode: form.mode, format: self.format, element: self.element, is_last: self.is_last };
         let Definition { text, parameters } = form.kernel.define(&choice);
         let kernels = syntax::parse_program(&text).and_then(|kernel| {
             let items = self.definitions.items.iter().cloned().chain(kernel.items);
@@ -413,7 +423,7 @@ impl Operands<'_> {
     }
 
     fn format(&self, parameter: Parameter) -> Result<Format, Failure> {
-        let choice = Choice { order: self.data.order(), mode: 0, format: self.format, element: self.element };
+        let choice = Choice { order: self.data.order(), mode: 0, format: self.format, element: self.element, is_last: self.is_last };
         let blocks = choice.blocks().filter(|_| matches!(parameter, Parameter::Last(_)));
         let format = blocks.map_or_else(|| self.format.to_owned(), |[blocks, ..]| blocks);
         parse_format(&format, self.data.order(), &Definitions::of_program(self.definitions))

@@ -43,6 +43,8 @@ pub(crate) struct Choice<'a> {
     pub(crate) format: &'a str,
     /// The type of all elements.
     pub(crate) element: ElementType,
+    /// Whether the operand of a product with a mode has that mode last, in any format. In blocks it always has.
+    pub(crate) is_last: bool,
 }
 
 /// A kernel's text, and what its parameters are.
@@ -63,7 +65,7 @@ pub(crate) enum Parameter {
     Turned,
     /// The tensor with its modes reversed.
     Transposed,
-    /// The tensor with a mode turned last, which blocks leave out.
+    /// The tensor with a mode turned last.
     Last(usize),
     /// A dense tensor of random elements.
     Random,
@@ -168,12 +170,15 @@ impl Choice<'_> {
 
     /// The operand of a product with a mode: its format, its indices, and what it is.
     fn operand(&self) -> (String, String, Parameter) {
-        match self.blocks() {
-            Some([blocks, ..]) => {
+        let blocks = self.blocks();
+        let is_last = self.is_last || blocks.is_some();
+        let format = blocks.map_or_else(|| self.format.to_owned(), |[blocks, ..]| blocks);
+        match is_last {
+            true => {
                 let indices = [&self.others()[..], &[MODES[self.mode]]].concat().join(", ");
-                (blocks, indices, Parameter::Last(self.mode))
+                (format, indices, Parameter::Last(self.mode))
             }
-            None => (self.format.to_owned(), self.all(), Parameter::Tensor),
+            false => (format, self.all(), Parameter::Tensor),
         }
     }
 
@@ -322,7 +327,7 @@ mod tests {
                         continue;
                     }
                     for mode in if kernel.has_modes { 0..order } else { 0..1 } {
-                        let choice = Choice { order, mode, format, element: ElementType::F32 };
+                        let choice = Choice { order, mode, format, element: ElementType::F32, is_last: false };
                         let Definition { text, parameters } = kernel.define(&choice);
                         let kernels = syntax::parse_program(&text).and_then(|program| notation::check(&program));
                         let kernels = kernels.unwrap_or_else(|problems| panic!("{text}: {problems:?}"));
@@ -336,5 +341,18 @@ mod tests {
             }
         }
         assert_eq!(count, 10 * 10 + 3 * 3 * 12 + 4 * 2 + 12);
+    }
+
+    #[test]
+    fn operands_of_compared_formats_differ_in_the_format_alone() {
+        for kernel in KERNELS.iter().filter(|kernel| kernel.has_modes && kernel.only_in.is_none()) {
+            for mode in 0..3 {
+                let parameters = ["coo", "csf", "hicoo(8)", "cfb"].map(|format| {
+                    let choice = Choice { order: 3, mode, format, element: ElementType::F64, is_last: true };
+                    kernel.define(&choice).parameters
+                });
+                assert!(parameters.iter().all(|other| *other == parameters[0]), "{} {mode}: {parameters:?}", kernel.name);
+            }
+        }
     }
 }

@@ -14,7 +14,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 /// The suites that are known by name.
-const KNOWN: [(&str, &str); 5] = [
+pub(super) const KNOWN: [(&str, &str); 5] = [
     ("li2020", include_str!("descriptions/li2020.json")),
     ("li2016", include_str!("descriptions/li2016.json")),
     ("chen2024", include_str!("descriptions/chen2024.json")),
@@ -40,12 +40,26 @@ pub(super) struct Description {
     #[serde(deserialize_with = "in_order")]
     pub(super) kernels: Vec<(String, String)>,
     pub(super) formats: Vec<String>,
+    /// Where the mode of a product with one mode is in its operand, of any format.
+    #[serde(default)]
+    pub(super) product_mode: ProductMode,
     #[serde(default = "f64_only")]
     pub(super) elements: Vec<String>,
     #[serde(default = "sixteen")]
     pub(super) ranks: Vec<usize>,
     #[serde(default)]
     pub(super) observations: Vec<Observation>,
+}
+
+/// Where the mode of a product with one mode is in its operand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum ProductMode {
+    /// Where the tensor has it.
+    #[default]
+    Own,
+    /// Last: the modes are exchanged before the clock starts.
+    Last,
 }
 
 /// Where a tensor comes from: one of `suite`, `generator` with a shape and a number of entries, `file`.

@@ -3,6 +3,7 @@
 //! | file | what it does |
 //! |---|---|
 //! | `description` | what a suite is, as data: `descriptions/*.json` or a user's file |
+//! | `inventory` | what the papers contain, and what there is of it here: `inventories/*.json` |
 //! | `machine` | what is known of the machine |
 //! | `figures` | what was measured, as lines of JSON |
 //! | `store` | those in a file, a line as soon as it is measured |
@@ -16,6 +17,7 @@ mod averages;
 mod charts;
 mod description;
 mod figures;
+mod inventory;
 mod machine;
 mod observe;
 mod page;
@@ -33,7 +35,7 @@ use crate::progress::Progress;
 use crate::run::BackendName;
 use crate::{settings, threads};
 use clap::Args;
-use description::{Description, Source};
+use description::{Description, ProductMode, Source};
 use figures::{Figures, Line, MachineLine, TensorLine};
 use serde_json::{Value, json};
 use spc::execute::Backend;
@@ -53,9 +55,12 @@ use store::{Session, Store};
 /// rooflines, averages, speed-ups, scaling, storage, and the paper's observations, each true or false on this machine.
 #[derive(Debug, Args)]
 pub(crate) struct Suite {
-    /// The suite's name, or a file that describes one; not needed with `--merge`
-    #[arg(value_name = "NAME|FILE", required_unless_present = "merge")]
+    /// The suite's name, or a file that describes one; not needed with `--merge` and `--inventory`
+    #[arg(value_name = "NAME|FILE", required_unless_present_any = ["merge", "inventory"])]
     suite: Option<String>,
+    /// Measure nothing: print what the suite's paper contains, or each paper, and what there is of it here
+    #[arg(long)]
+    inventory: bool,
     /// How many times larger generated tensors are than in the suite
     #[arg(long, value_name = "FACTOR")]
     scale: Option<f64>,
@@ -98,6 +103,9 @@ impl Suite {
         }
         if let Some(scale) = self.scale.filter(|&scale| !(scale > 0.0 && scale <= 1000.0)) {
             return Err(Failure::refused(format!("{scale} is no scale: a number above 0, at most 1000")));
+        }
+        if self.inventory {
+            return inventory::print(self.suite.as_deref());
         }
         let described = self.suite.as_deref().map(Description::load).transpose()?;
         if !self.merge.is_empty() {
@@ -170,6 +178,7 @@ impl Suite {
         }
         let choices = Choices::new(&kernels, Vec::new(), &description.formats, &ranks, &elements, self.quick)?;
         let choices = choices.run_by(Some(self.backend.map_or(Backend::Native, Backend::from)));
+        let choices = choices.with_product_last(description.product_mode == ProductMode::Last);
         choices.check_formats()?;
         Ok(choices)
     }

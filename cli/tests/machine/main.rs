@@ -2,6 +2,7 @@
 //! C++ compiler, a Python with NumPy, or an `mpirun`, and are ignored where these are missing (see `spc_tests::harness`).
 
 mod gpu;
+mod inventory;
 mod outside;
 mod processes;
 
@@ -10,6 +11,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     spc_tests::harness::main(env!("CARGO_TARGET_TMPDIR"), |suite| {
         gpu::tests(suite);
+        inventory::tests(suite);
         outside::tests(suite);
         processes::tests(suite);
     })

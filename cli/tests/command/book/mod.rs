@@ -12,6 +12,7 @@
 
 pub(crate) mod benchmarks;
 mod chart;
+mod inventory;
 mod links;
 mod page;
 mod reference;
