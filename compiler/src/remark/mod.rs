@@ -361,6 +361,8 @@ pub enum Why {
     NotWalked(String),
     /// The storage order is against that of the loops.
     AgainstLoops,
+    /// The result has entries where the copy has them.
+    LendsArrays,
     /// Chunks of the result have entries of their own.
     OwnEntries,
     /// Loops search it, which has coordinates side by side.

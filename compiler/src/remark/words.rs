@@ -239,6 +239,7 @@ impl Display for Why {
             Why::AgainstLoops => f.write_str(
                 "its storage order is against the order of the loops; searching it at every step would cost more",
             ),
+            Why::LendsArrays => f.write_str("the result shares the index arrays of the copy, which is made once and kept"),
             Why::OwnEntries => f.write_str(
                 "chunks of the result have entries of their own in that order, and coordinates and values are not copied",
             ),

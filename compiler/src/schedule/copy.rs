@@ -10,7 +10,8 @@
 
 use super::directives::is_called;
 use super::state::{Scheduler, Term};
-use super::{Access, AskedCopy, Expr, IndexVariable, Kernel, Tensor, TensorId, TensorKind};
+use super::structure::Question;
+use super::{Access, AskedCopy, Expr, IndexVariable, Kernel, OutputStructure, Tensor, TensorId, TensorKind};
 use super::{is_identity, level_variables, simplify_expr, stored_levels, without};
 use crate::format::{Coordinate, Format, Level, LevelFormat};
 use crate::level::is_located;
@@ -53,6 +54,49 @@ impl Scheduler<'_> {
             )
         };
         value.map_accesses(&replace)
+    }
+
+    /// The expression and masks that read a copy of an operand in the order of the result, which lends its index arrays. As the operand is
+    /// stored, against that order, entries would be gathered in a workspace: the copy is kept with the operand, and to make it once takes less
+    /// than one such call.
+    pub(super) fn lent(&mut self, target: &Access, value: &Expr, masks: &[Access]) -> Option<(Expr, Vec<Access>)> {
+        let result = self.kernel.tensor(target.tensor);
+        let outer = &level_variables(target, &result.format)[..stored_levels(&result.format)];
+        let mut reads = masks.to_vec();
+        value.for_each_access(&mut |access| reads.push(access.clone()));
+        let is_sparse = |access: &&Access| !self.kernel.tensor(access.tensor).format.is_dense();
+        let access = reads.iter().find(is_sparse)?.clone();
+        let original = self.kernel.tensor(access.tensor).clone();
+        let own = level_variables(&access, &original.format);
+        let order = self.kernel.asked_order(&access);
+        let is_against = original.format.mode_order().is_some()
+            && outer.iter().all(|variable| access.indices.contains(variable))
+            && !own.starts_with(outer);
+        let is_alone = reads.iter().filter(is_sparse).all(|other| other.same_place(&access));
+        let is_copied = original.kind == TensorKind::Input && original.stored.is_none() && original.pattern.is_none();
+        let is_asked = order.is_none_or(|order| order.starts_with(outer));
+        let is_free = self.kernel.asked.order.is_empty() && !self.kernel.must_not_be_copied(&access);
+        if outer.is_empty() || result.delivered.is_some() || !(is_against && is_alone && is_copied && is_asked && is_free) {
+            return None;
+        }
+        let format = self.plain_format(&original.format, &access, target);
+        let copied = TensorId(self.kernel.tensors.len());
+        self.push_copy(&access, Tensor { format, kind: TensorKind::SortedCopy(access.tensor), ..original.clone() });
+        let replace = |other: &Access| {
+            let tensor = if other.same_place(&access) { copied } else { other.tensor };
+            Access { tensor, ..other.clone() }
+        };
+        let value = value.map_accesses(&|other| Expr::Access(replace(other)));
+        let masks: Vec<Access> = masks.iter().map(replace).collect();
+        let reads: Vec<Access> = reads.iter().map(replace).collect();
+        let question = Question { target, reads: &reads, kernel: &self.kernel, value: &value, masks: &masks };
+        if !matches!(question.decide().0, OutputStructure::Shared { .. }) {
+            self.kernel.tensors.truncate(copied.0);
+            return None;
+        }
+        let order = self.kernel.names(&level_variables(&access, &self.kernel.tensor(copied).format));
+        self.decide(What::Transposed { tensor: original.name, order }, Why::LendsArrays);
+        Some((value, masks))
     }
 
     /// Says that a result is converted, where it is.

@@ -190,8 +190,16 @@ impl Scheduler<'_> {
         if self.apply_pending() {
             value = self.kernel.over_running(&value);
         }
-        let value = self.with_stand_ins(&value, &target);
-        let masks: Vec<Access> = masks.iter().map(|mask| self.stand_in(mask, &target)).collect();
+        let mut value = self.with_stand_ins(&value, &target);
+        let mut masks: Vec<Access> = masks.iter().map(|mask| self.stand_in(mask, &target)).collect();
+        let way = self.asked_way(&target);
+        let is_appended = matches!(&way, Some((Way::Append | Way::Workspace(_) | Way::List, _)));
+        if !is_appended
+            && !has_parts
+            && let Some(lent) = self.lent(&target, &value, &masks)
+        {
+            (value, masks) = lent;
+        }
         let mut reads = masks.clone();
         value.for_each_access(&mut |access| reads.push(access.clone()));
         reads.sort_by_key(|access| (access.tensor, access.indices.clone()));
@@ -199,8 +207,6 @@ impl Scheduler<'_> {
         let decide = |kernel: &Kernel| {
             Question { target: &target, reads: &reads, kernel, value: &value, masks: &masks }.decide()
         };
-        let way = self.asked_way(&target);
-        let is_appended = matches!(&way, Some((Way::Append | Way::Workspace(_) | Way::List, _)));
         let shared = if is_appended { None } else { self.shared_as_delivered(&target, &decide) };
         let (structure, why) = shared.unwrap_or_else(|| decide(&self.kernel));
         let (structure, why) = self.assembled(&target, way, structure, why);
