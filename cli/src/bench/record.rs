@@ -29,6 +29,8 @@ pub(crate) struct Record {
     pub(crate) pack: f64,
     /// Copies that the kernel asks for each time that it is called, of operands before and of results after, where it does.
     pub(crate) copies: Option<f64>,
+    /// The format that loops walk, where it is not the one that the case names: that is only stored.
+    pub(crate) ran_as: Option<String>,
     /// What each call takes beside the kernel, copies among it.
     pub(crate) around: Around,
     pub(crate) estimate: Option<Estimate>,
@@ -212,6 +214,7 @@ impl Record {
         put("compile_ms", json!(milliseconds(self.compile)));
         put("pack_ms", json!(milliseconds(self.pack)));
         put("copies_ms", json!(self.copies.map(milliseconds)));
+        put("ran_as", json!(self.ran_as));
         let spent = |time: Duration| json!(milliseconds(time.as_secs_f64()));
         put("copy_ms", spent(self.around.copy_time()));
         put("copy_in_ms", spent(self.around.copy_in));

@@ -105,7 +105,7 @@ const fn matrix(name: &'static str, has_rank: bool, define: fn(&Choice) -> Defin
 }
 
 /// All kernels. Elementwise ones that end with `_same` have operands of one pattern; a quotient is where its divisor has an entry.
-pub(crate) const KERNELS: [SuiteKernel; 18] = [
+pub(crate) const KERNELS: [SuiteKernel; 19] = [
     tensor("elementwise", false, false, elementwise),
     tensor("multiply", false, false, multiply),
     tensor("scalar", false, false, scalar),
@@ -123,6 +123,7 @@ pub(crate) const KERNELS: [SuiteKernel; 18] = [
     other("subtract", |choice| with_same("subtract", "-", Parameter::Turned, choice)),
     other("divide", |choice| with_same("divide", "/", Parameter::Turned, choice)),
     other("scalar_add", scalar_add),
+    SuiteKernel { orders: (3, MODES.len()), has_modes: true, ..other("ttv_dense", ttv_dense) },
     SuiteKernel {
         orders: (3, MODES.len()),
         has_modes: true,
@@ -240,6 +241,17 @@ fn ttv(choice: &Choice) -> Definition {
     Definition { text, parameters: vec![("X", operand), ("v", Parameter::Random)] }
 }
 
+/// With a dense result, as the matrix of Yang, Li and Li 2019.
+fn ttv_dense(choice: &Choice) -> Definition {
+    let Choice { element, mode, .. } = *choice;
+    let (format, all, operand) = choice.operand();
+    let (ty, others, index) = (element.name(), choice.others().join(", "), MODES[mode]);
+    let text = format!(
+        "fn ttv_dense(X: {ty} {format}, v: {ty} dense) -> Y: {ty} dense {{ Y({others}) = X({all}) * v({index}); }}"
+    );
+    Definition { text, parameters: vec![("X", operand), ("v", Parameter::Random)] }
+}
+
 /// The result is semi-sparse: dense in its last mode.
 fn ttm(choice: &Choice) -> Definition {
     let Choice { element, mode, .. } = *choice;
@@ -340,7 +352,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(count, 10 * 10 + 3 * 3 * 12 + 4 * 2 + 12);
+        assert_eq!(count, 10 * 10 + 3 * 3 * 12 + 4 * 2 + 2 * 12 + 12);
     }
 
     #[test]

@@ -2,10 +2,12 @@
 
 use super::record::{Case, Estimate, Foreseen, Record, Tuning};
 use crate::failure::Failure;
+use crate::names;
 use spc::cuda::model::Predictions;
 use spc::execute::{Around, Backend, Operand, Outcome, Program, ProgramError, ProgramOptions, ResultMemory, tune};
 use spc::measure::{Cache, Machine, Summary, sizes};
 use spc::tensor::AnyTensor;
+use spc_compiler::concrete::TensorKind;
 use spc_compiler::model::{Model, model};
 use spc_compiler::notation;
 use spc_compiler::syntax::Schedule;
@@ -119,6 +121,7 @@ impl Measuring<'_> {
             compile: program.compile_time().as_secs_f64(),
             pack: subject.pack.as_secs_f64(),
             copies: copies(&outcome.around),
+            ran_as: ran_as(program),
             around: outcome.around.clone(),
             estimate: self.estimate(program, outcome),
             checksum: outcome.outputs.iter().map(|(_, tensor)| checksum(tensor)).sum(),
@@ -177,6 +180,17 @@ impl From<ProgramTrouble> for Failure {
             ProgramTrouble::Program(error) => Failure::refused(error),
         }
     }
+}
+
+/// The format of a copy that loops walk in place of an operand whose own format they do not.
+fn ran_as(program: &Program) -> Option<String> {
+    program.compiled().kernels.iter().find_map(|compiled| {
+        let tensors = &compiled.concrete.tensors;
+        tensors.iter().find_map(|tensor| match tensor.kind {
+            TensorKind::SortedCopy(of) if !tensors[of.0].format.is_walked() => Some(names::of_format(&tensor.format)),
+            _ => None,
+        })
+    })
 }
 
 /// What copies of operands and results take in each call, where there are any.

@@ -109,6 +109,9 @@ pub(super) struct Row {
     /// What each call spends on copies of operands and conversions of results.
     #[serde(default)]
     pub(super) copies_ms: Option<f64>,
+    /// The format that loops walk, where it is not that of the row.
+    #[serde(default)]
+    pub(super) ran_as: Option<String>,
     pub(super) operations: Option<f64>,
     pub(super) bytes: Option<f64>,
     pub(super) roofline_ms: Option<f64>,

@@ -37,6 +37,7 @@ use crate::{settings, threads};
 use clap::Args;
 use description::{Description, ProductMode, Source};
 use figures::{Figures, Line, MachineLine, TensorLine};
+use observe::Observation;
 use serde_json::{Value, json};
 use spc::execute::Backend;
 use spc::io;
@@ -278,8 +279,11 @@ fn tensor(data: &Data, source: &Source, description: &Description) -> Result<Ten
 
 fn as_json(figures: &Figures, description: Option<&Description>, page: &Path) -> Value {
     let observed = observed(figures, description);
-    let observations = observed.iter().map(|(machine, says, verdict)| {
-        json!({ "machine": machine, "says": says, "holds": verdict.holds, "figures": verdict.figures })
+    let observations = observed.iter().map(|(machine, of, verdict)| {
+        json!({
+            "machine": machine, "says": of.says, "section": of.section, "paper": of.paper,
+            "holds": verdict.holds, "figures": verdict.figures,
+        })
     });
     json!({
         "suite": description.map(|description| &description.name),
@@ -294,12 +298,15 @@ fn as_json(figures: &Figures, description: Option<&Description>, page: &Path) ->
 }
 
 /// What each machine says of each observation.
-fn observed<'a>(figures: &Figures, description: Option<&'a Description>) -> Vec<(String, &'a str, observe::Verdict)> {
+fn observed<'a>(
+    figures: &Figures,
+    description: Option<&'a Description>,
+) -> Vec<(String, &'a Observation, observe::Verdict)> {
     let observations = description.map(|description| &description.observations[..]).unwrap_or_default();
     let mut all = Vec::new();
     for machine in figures.machine_names() {
         let own = figures.of_machine(machine);
-        all.extend(observations.iter().map(|one| (machine.to_owned(), one.says.as_str(), one.verdict(&own))));
+        all.extend(observations.iter().map(|one| (machine.to_owned(), one, one.verdict(&own))));
     }
     all
 }
@@ -323,9 +330,11 @@ fn as_text(figures: &Figures, description: Option<&Description>, counts: (usize,
         ]);
     }
     let mut text = output::table(&rows, 4);
-    for (_, says, verdict) in observed(figures, description) {
+    for (_, observation, verdict) in observed(figures, description) {
         let holds = verdict.holds.map_or("not measured", |holds| if holds { "true" } else { "false" });
-        text.push_str(&format!("{holds}: {says} ({})\n", verdict.figures));
+        let (says, source) = (&observation.says, observation.source());
+        let source = if source.is_empty() { source } else { format!("; {source}") };
+        text.push_str(&format!("{holds}: {says} ({}{source})\n", verdict.figures));
     }
     let (there, added) = counts;
     text + &format!("{there} rows were there, {added} were measured; {} says all\n", page.display())

@@ -10,6 +10,12 @@ use std::collections::BTreeMap;
 #[serde(deny_unknown_fields)]
 pub(super) struct Observation {
     pub(super) says: String,
+    /// Where the paper says it.
+    #[serde(default)]
+    pub(super) section: String,
+    /// The paper's own figure.
+    #[serde(default)]
+    pub(super) paper: String,
     test: Test,
     /// The rows that it is about.
     #[serde(default)]
@@ -44,6 +50,8 @@ enum Test {
     Speedup,
     /// The bytes of the formats of `b` over those of `a`.
     Storage,
+    /// The same of units: all numbers that are stored, each counted once.
+    Units,
 }
 
 /// What of a row is looked at.
@@ -52,6 +60,8 @@ enum Test {
 enum Measure {
     #[default]
     Gflops,
+    /// How often it runs in a second.
+    Runs,
     /// The part of the roofline.
     Efficiency,
     /// The rate over that of the roofline of main memory, where each touched byte comes from there.
@@ -96,6 +106,14 @@ pub(super) struct Verdict {
 }
 
 impl Observation {
+    /// Where the paper says it, and its figure, as far as these are known.
+    pub(super) fn source(&self) -> String {
+        let section = (!self.section.is_empty()).then(|| format!("section {}", self.section));
+        let paper = (!self.paper.is_empty()).then(|| format!("the paper has {}", self.paper));
+        let parts: Vec<String> = section.into_iter().chain(paper).collect();
+        parts.join(", ")
+    }
+
     /// Refuses kernels that the suite does not have.
     pub(super) fn check(&self, labels: &BTreeMap<&str, ()>) -> Result<(), String> {
         let named = [&self.a, &self.b].into_iter().flat_map(|selection| selection.kernels.iter().flatten());
@@ -156,10 +174,10 @@ impl Observation {
                 let ratio = mean(ratios.iter().copied())?;
                 Some((ratio, format!("{} in the mean of {} cases", times(ratio), ratios.len())))
             }
-            Test::Storage => {
+            Test::Storage | Test::Units => {
                 let bytes = |selection: &Selection, storage: &BTreeMap<String, (usize, usize)>| {
-                    let (bytes, _) = storage.get(selection.formats.as_ref()?.first()?)?;
-                    Some(*bytes as f64)
+                    let (bytes, units) = storage.get(selection.formats.as_ref()?.first()?)?;
+                    Some(if self.test == Test::Units { *units } else { *bytes } as f64)
                 };
                 let ratio = |storage| Some(bytes(&self.b, storage)? / bytes(&self.a, storage)?);
                 let ratios: Vec<f64> = figures.tensors.iter().filter_map(|tensor| ratio(&tensor.storage)).collect();
@@ -220,7 +238,9 @@ impl Selection {
             Some(Threads::Most) => row.threads == most,
         };
         let source = self.source.is_none_or(|source| row.is_file == (source == Origin::File));
-        threads
+        // What was not walked says nothing of its format.
+        row.ran_as.is_none()
+            && threads
             && source
             && is_of(&self.kernels, &row.label)
             && is_of(&self.formats, &row.format)
@@ -234,6 +254,7 @@ impl Measure {
     fn of(self, row: &Row, figures: &Figures) -> Option<f64> {
         match self {
             Measure::Gflops => row.gflops(),
+            Measure::Runs => Some(1e3 / row.kernel_ms),
             Measure::Efficiency => row.efficiency(),
             Measure::MainMemory => Some(row.bytes? / (row.kernel_ms * 1e-3) / figures.main_memory(row)?),
             Measure::Transformation => Some(row.transformation()),
@@ -243,6 +264,7 @@ impl Measure {
     fn unit(self) -> &'static str {
         match self {
             Measure::Gflops => "GFLOP/s",
+            Measure::Runs => "runs a second",
             Measure::Efficiency => "of the roofline",
             Measure::MainMemory => "of the roofline of main memory",
             Measure::Transformation => "of the time",
@@ -325,6 +347,15 @@ mod tests {
         let differ =
             r#"{"says": "", "test": "differ", "a": {"source": "file"}, "b": {"source": "generated"}, "least": 2}"#;
         assert_eq!(verdict(differ, &figures).holds, Some(true));
+    }
+
+    #[test]
+    fn what_walks_another_format_is_left_out() {
+        let coo = row("TTV", "coo", 2, 4.0);
+        let cfb = Row { ran_as: Some("csf".to_owned()), ..row("TTV", "cfb", 2, 1.0) };
+        let figures = Figures { rows: vec![coo, cfb], ..Figures::default() };
+        let test = r#"{"says": "", "test": "ratio", "a": {"formats": ["cfb"]}, "b": {"formats": ["coo"]}, "least": 1}"#;
+        assert_eq!(verdict(test, &figures).holds, None);
     }
 
     #[test]

@@ -96,7 +96,7 @@ fn observations(figures: &Figures, description: Option<&Description>) -> String 
     }
     let many = figures.machine_names().len() > 1;
     let mut text = String::from("<ul class=\"observations\">\n");
-    for (machine, says, verdict) in observed {
+    for (machine, observation, verdict) in observed {
         let (class, word) = match verdict.holds {
             Some(true) => ("true", "✓ true"),
             Some(false) => ("false", "✗ false"),
@@ -105,9 +105,10 @@ fn observations(figures: &Figures, description: Option<&Description>) -> String 
         let place = if many { format!(" on {machine}") } else { String::new() };
         _ = writeln!(
             text,
-            "<li class=\"{class}\"><strong>{word}</strong>{}: {} <span>{}</span></li>",
+            "<li class=\"{class}\"><strong>{word}</strong>{}: {} <em>{}</em> <span>{}</span></li>",
             Escaped(place),
-            Escaped(says),
+            Escaped(&observation.says),
+            Escaped(observation.source()),
             Escaped(verdict.figures)
         );
     }
@@ -312,7 +313,10 @@ fn named(row: &Row) -> Vec<String> {
         row.tensor.clone(),
         row.label.clone(),
         optional(row.mode),
-        row.format.clone(),
+        match &row.ran_as {
+            Some(walked) => format!("{} (ran as {walked})", row.format),
+            None => row.format.clone(),
+        },
         optional(row.rank),
         row.element.clone(),
         row.threads.to_string(),

@@ -202,7 +202,7 @@ mod tests {
         assert_eq!((dense.index_bytes, dense.stored), (0, 6000));
     }
 
-    /// Yang, Li, Chen, Yuan: *Efficient storage formats of high-order sparse tensors* (2019), tables 4 to 6, for third-order
+    /// W. Yang, K. Li, K. Li: *A Pipeline Computing Method of SpTV for Three-Order Tensors on CPU and GPU* (2019), tables 4 to 6, for third-order
     /// tensors of `s` slices, `f` fibers and `n` entries. We store as well where the children of the last parent end, of each
     /// level that has positions, and where those before all levels begin and end.
     #[test]
