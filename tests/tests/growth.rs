@@ -6,7 +6,8 @@ use spc::execute::interpreter::counted;
 use spc::execute::{Backend, Operand, Program, ProgramOptions};
 use spc::generate;
 use spc::tensor::AnyTensor;
-use spc_compiler::notation::{self, Definitions, FormatOption, Role};
+use spc_compiler::format::resolve::Definitions;
+use spc_compiler::notation::{self, FormatOption, Role};
 use spc_compiler::syntax;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -76,7 +77,7 @@ fn work(kernel: &notation::Kernel, size: usize) -> Option<(f64, f64)> {
     let program = Program::new(kernel, operands, &[], &options).ok()?;
     let (outcome, counts) = counted(|| program.run(1));
     let outcome = outcome.ok()?;
-    let elements = |tensor: &AnyTensor| tensor.arrays().map(<[u8]>::len).sum::<usize>() as f64;
+    let elements = |tensor: &AnyTensor| tensor.storage_bytes() as f64;
     let inputs: f64 = program.inputs().map(|(_, tensor)| elements(tensor)).sum();
     let results: f64 = outcome.outputs.iter().map(|(_, tensor)| elements(tensor)).sum();
     Some((counts.total() as f64, inputs + results))

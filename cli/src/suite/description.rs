@@ -45,6 +45,9 @@ pub(super) struct Description {
     pub(super) product_mode: ProductMode,
     #[serde(default = "f64_only")]
     pub(super) elements: Vec<String>,
+    /// The modes of products with a mode, from 1; all if none are said.
+    #[serde(default)]
+    pub(super) modes: Vec<usize>,
     #[serde(default = "sixteen")]
     pub(super) ranks: Vec<usize>,
     #[serde(default)]
