@@ -97,8 +97,7 @@ fn counted() -> Result<BTreeMap<String, u64>, Failure> {
     let mut out = std::ffi::OsString::from("--callgrind-out-file=");
     out.push(folder.path().join("counts"));
     let run = Command::new("valgrind")
-        .args(["--quiet", "--tool=callgrind", "--collect-atstart=no"])
-        .args(["--toggle-collect=*counted_call*", "--dump-after=*counted_call*"])
+        .args(["--quiet", "--tool=callgrind", "--instr-atstart=no"])
         .arg(out)
         .arg(env!("CARGO_BIN_EXE_instructions"))
         .env("RAYON_NUM_THREADS", "1")

@@ -388,7 +388,13 @@ impl Operands<'_> {
 
     /// A kernel with its operands and how long these took to pack, or why there is none.
     fn posed(&mut self, form: &Form) -> Result<Result<(Posed, Duration), String>, Failure> {
-        let choice = Choice { order: self.data.order(), mode: form.mode, format: self.format, element: self.element, is_last: self.is_last };
+        let choice = Choice {
+            order: self.data.order(),
+            mode: form.mode,
+            format: self.format,
+            element: self.element,
+            is_last: self.is_last,
+        };
         let Definition { text, parameters } = form.kernel.define(&choice);
         let kernels = syntax::parse_program(&text).and_then(|kernel| {
             let items = self.definitions.items.iter().cloned().chain(kernel.items);
@@ -423,7 +429,13 @@ impl Operands<'_> {
     }
 
     fn format(&self, parameter: Parameter) -> Result<Format, Failure> {
-        let choice = Choice { order: self.data.order(), mode: 0, format: self.format, element: self.element, is_last: self.is_last };
+        let choice = Choice {
+            order: self.data.order(),
+            mode: 0,
+            format: self.format,
+            element: self.element,
+            is_last: self.is_last,
+        };
         let blocks = choice.blocks().filter(|_| matches!(parameter, Parameter::Last(_)));
         let format = blocks.map_or_else(|| self.format.to_owned(), |[blocks, ..]| blocks);
         parse_format(&format, self.data.order(), &Definitions::of_program(self.definitions))

@@ -363,7 +363,11 @@ mod tests {
                     let choice = Choice { order: 3, mode, format, element: ElementType::F64, is_last: true };
                     kernel.define(&choice).parameters
                 });
-                assert!(parameters.iter().all(|other| *other == parameters[0]), "{} {mode}: {parameters:?}", kernel.name);
+                assert!(
+                    parameters.iter().all(|other| *other == parameters[0]),
+                    "{} {mode}: {parameters:?}",
+                    kernel.name
+                );
             }
         }
     }

@@ -85,7 +85,9 @@ impl Loaded {
             let operand = operands.iter().find(|(name, _)| *name == input.name).map(|(_, operand)| operand);
             let Some(Operand::Entries(entries) | Operand::Filled(entries, _)) = operand else { continue };
             let Some(fitted) = fitted(input.order, entries) else { continue };
-            let Some(given) = self.arguments.formats.iter_mut().find(|given| given.name == input.name) else { continue };
+            let Some(given) = self.arguments.formats.iter_mut().find(|given| given.name == input.name) else {
+                continue;
+            };
             given.text = given.text.replacen(plain(input.order), &fitted.format, 1);
             input.default = fitted;
             has_changed = true;
@@ -187,9 +189,7 @@ fn plain(order: usize) -> &'static str {
 pub(crate) fn default_format(file: &TensorFile, order: usize) -> Result<Option<Default>, Failure> {
     let path = file.path().display();
     let (format, reason) = match file.layout()? {
-        Layout::Entries => {
-            (plain(order).to_owned(), format!("since {path} lists entries"))
-        }
+        Layout::Entries => (plain(order).to_owned(), format!("since {path} lists entries")),
         Layout::Packed(format) if !format.is_dense() => (names::of_format(&format), format!("the format of {path}")),
         _ => return Ok(None),
     };

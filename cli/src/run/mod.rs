@@ -18,12 +18,12 @@ use clap::{Args, ValueEnum};
 use report::Report;
 
 pub(crate) use defaults::{default_format, load};
-use inputs::InParts;
-pub(crate) use inputs::{Given, literal, notes, of_file, open, read, without_shape};
+use inputs::{Given, InParts};
+pub(crate) use inputs::{literal, notes, of_file, open, read, without_shape};
 pub(crate) use ranks::{failure as of_ranks, of_plan as ranks_as_json, table as table_of_ranks};
 pub(crate) use report::{number, on_one_line};
 use spc::distribute::{Placement, SharedFile};
-use spc::execute::{Backend, Error, Operand, Program, ProgramError, ProgramOptions, StreamOptions, Tier};
+use spc::execute::{Backend, Error, Operand, Program, ProgramError, ProgramOptions, StreamOptions, Tier, has_helpers};
 use spc::memory;
 use spc::tensor::{Duplicates, InvalidTensor, PackError};
 use spc_compiler::schedule::streamed as streamed_by;
@@ -256,6 +256,12 @@ impl Run {
         }
     }
 
+    /// Whether a result is wanted sooner than native code, which takes seconds on a machine where none was compiled yet. Whoever runs a kernel
+    /// often, or says what runs it, wants to know how fast that is.
+    fn is_first_answer(&self) -> bool {
+        self.backend.is_none() && self.repeat.get() == 1 && self.stream.is_none() && !has_helpers()
+    }
+
     fn options(&self, parts: usize) -> ProgramOptions {
         let duplicates = match self.duplicates {
             DuplicatesName::Sum => Duplicates::Sum,
@@ -268,8 +274,7 @@ impl Run {
         });
         ProgramOptions {
             backend: self.backend.map(Backend::from),
-            // Whoever runs it often, or says what runs it, wants to know how fast that is.
-            background: self.backend.is_none() && self.repeat.get() == 1 && self.stream.is_none(),
+            background: self.is_first_answer(),
             duplicates,
             devices: self.device.clone(),
             deterministic: self.deterministic,

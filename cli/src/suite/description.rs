@@ -191,7 +191,7 @@ impl TensorSource {
                 if self.shape.is_empty() {
                     return Err("a generated tensor has a `shape`".to_owned());
                 }
-                let (shape, nnz) = suite::scaled(&self.shape, nnz, scale);
+                let (shape, nnz) = thinned(&self.shape, nnz, suite::scaled(&self.shape, nnz, scale));
                 let shape: Vec<String> = shape.iter().map(usize::to_string).collect();
                 let text = format!("{generator}:{}:{nnz}", shape.join("x"));
                 Ok(generated(called(&text), text))
@@ -201,6 +201,24 @@ impl TensorSource {
             _ => Err("a tensor has one of `suite`, `generator` and `file`".to_owned()),
         }
     }
+}
+
+/// At most so many places of a scaled tensor have an entry, unless more have in the whole one.
+const DENSEST: f64 = 0.125;
+
+/// A scaled shape with longer modes where there would be no room for the entries.
+fn thinned(whole: &[usize], entries: usize, (mut shape, nnz): (Vec<usize>, usize)) -> (Vec<usize>, usize) {
+    let places = |shape: &[usize]| shape.iter().map(|&extent| extent as f64).product::<f64>();
+    let most = DENSEST.max(entries as f64 / places(whole)) * places(&shape);
+    let is_scaled = |(scaled, whole): &(&mut usize, &usize)| **scaled < **whole;
+    let count = shape.iter_mut().zip(whole).filter(is_scaled).count();
+    if nnz as f64 > most && count > 0 {
+        let factor = (nnz as f64 / most).powf(1.0 / count as f64);
+        for (scaled, &whole) in shape.iter_mut().zip(whole).filter(is_scaled) {
+            *scaled = ((*scaled as f64 * factor).ceil() as usize).min(whole);
+        }
+    }
+    (shape, nnz)
 }
 
 #[cfg(test)]
@@ -215,6 +233,15 @@ mod tests {
             assert!(!description.sources(0.01).unwrap().is_empty() && !description.observations.is_empty());
         }
         assert_eq!(Description::load("li2020").unwrap().0.tensors.len(), 15);
+    }
+
+    #[test]
+    fn scaled_tensors_have_room_for_their_entries() {
+        let (shape, nnz) = thinned(&[12000, 9000, 29000], 77_000_000, (vec![12, 9, 29], 77_000));
+        let places: usize = shape.iter().product();
+        assert!(nnz * 8 <= places && places < nnz * 12, "{shape:?}");
+        // One that is denser as a whole stays so.
+        assert_eq!(thinned(&[60, 70, 9], 20_000, (vec![60, 7, 9], 2000)).0, [60, 7, 9]);
     }
 
     #[test]

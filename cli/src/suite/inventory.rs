@@ -110,7 +110,9 @@ pub(super) fn print(suite: Option<&str>) -> Result<(), Failure> {
     let asked = known().zip(INVENTORIES).filter(|(name, _)| suite.is_none_or(|suite| suite == *name));
     let all: Vec<(&str, Inventory)> = asked.map(|(name, text)| (name, parsed(text))).collect();
     if settings::json() {
-        let all = all.iter().map(|(name, inventory)| json!({ "suite": name, "paper": inventory.paper, "rows": inventory.rows }));
+        let all = all
+            .iter()
+            .map(|(name, inventory)| json!({ "suite": name, "paper": inventory.paper, "rows": inventory.rows }));
         return output::print_json(json!({ "inventories": all.collect::<Vec<_>>() }));
     }
     output::print(&all.iter().map(|(name, inventory)| inventory.text(name)).collect::<Vec<_>>().join("\n"))

@@ -177,7 +177,8 @@ impl Suite {
             ranks.truncate(1);
             elements.truncate(1);
         }
-        let choices = Choices::new(&kernels, description.modes.clone(), &description.formats, &ranks, &elements, self.quick)?;
+        let choices =
+            Choices::new(&kernels, description.modes.clone(), &description.formats, &ranks, &elements, self.quick)?;
         let choices = choices.run_by(Some(self.backend.map_or(Backend::Native, Backend::from)));
         let choices = choices.with_product_last(description.product_mode == ProductMode::Last);
         choices.check_formats()?;

@@ -40,6 +40,8 @@ enum Test {
     Spread,
     /// The part of the rows that are above the limit.
     Above,
+    /// The part that are not.
+    Below,
     /// The mean of `a` over the mean of `b`, of cases that differ in nothing but what was selected.
     Ratio,
     /// The mean of all of `a` over the mean of all of `b`.
@@ -144,12 +146,13 @@ impl Observation {
                     format!("{} to {} {}: {}", digits(least), digits(most), self.measure.unit(), times(most / least));
                 Some((most / least, said))
             }
-            Test::Above => {
+            Test::Above | Test::Below => {
                 let values: Vec<f64> = all().map(|(_, value)| value).collect();
-                let above = values.iter().filter(|&&value| value > self.limit).count();
-                let share = above as f64 / values.len() as f64;
+                let counts = |value: &&f64| (**value > self.limit) == (self.test == Test::Above);
+                let count = values.iter().filter(counts).count();
+                let share = count as f64 / values.len() as f64;
                 (!values.is_empty())
-                    .then(|| (share, format!("{above} of {} rows, {:.0}%", values.len(), 100.0 * share)))
+                    .then(|| (share, format!("{count} of {} rows, {:.0}%", values.len(), 100.0 * share)))
             }
             Test::Ratio => {
                 let ratios: Vec<f64> = all()
@@ -322,11 +325,11 @@ mod tests {
         let means = r#"{"says": "", "test": "means", "a": {"kernels": ["TS"]}, "b": {"kernels": ["TTV"], "threads": "most"},
             "measure": "efficiency", "least": 2.8}"#;
         assert_eq!(holds(means), Some(true));
-        let above = verdict(
-            r#"{"says": "", "test": "above", "measure": "transformation", "limit": 0.5, "least": 0.5}"#,
-            &figures,
-        );
+        let above_text = r#"{"says": "", "test": "above", "measure": "transformation", "limit": 0.5, "least": 0.5}"#;
+        let above = verdict(above_text, &figures);
         assert_eq!(above, Verdict { holds: Some(true), figures: "2 of 4 rows, 50%".to_owned() });
+        let below = above_text.replace("above", "below").replace("0.5}", "0.6}");
+        assert_eq!(verdict(&below, &figures).holds, Some(false));
         let files =
             r#"{"says": "", "test": "differ", "a": {"source": "file"}, "b": {"source": "generated"}, "least": 1.2}"#;
         assert_eq!(holds(files), None);

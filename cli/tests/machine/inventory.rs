@@ -16,7 +16,8 @@ fn commands_run() {
     let listed: Value = serde_json::from_slice(&listed.stdout).expect("it is JSON");
     let inventories = listed["inventories"].as_array().expect("a list");
     let rows = inventories.iter().flat_map(|inventory| inventory["rows"].as_array().expect("a list"));
-    let mut commands: Vec<&str> = rows.filter_map(|row| row["command"].as_str()).filter(|command| !command.is_empty()).collect();
+    let mut commands: Vec<&str> =
+        rows.filter_map(|row| row["command"].as_str()).filter(|command| !command.is_empty()).collect();
     commands.sort_unstable();
     commands.dedup();
     assert!(commands.len() >= 30, "{} commands", commands.len());

@@ -76,7 +76,10 @@ impl Scheduler<'_> {
         let is_copied = original.kind == TensorKind::Input && original.stored.is_none() && original.pattern.is_none();
         let is_asked = order.is_none_or(|order| order.starts_with(outer));
         let is_free = self.kernel.asked.order.is_empty() && !self.kernel.must_not_be_copied(&access);
-        if outer.is_empty() || result.delivered.is_some() || !(is_against && is_alone && is_copied && is_asked && is_free) {
+        if outer.is_empty()
+            || result.delivered.is_some()
+            || !(is_against && is_alone && is_copied && is_asked && is_free)
+        {
             return None;
         }
         let format = self.plain_format(&original.format, &access, target);

@@ -208,7 +208,12 @@ impl ChangingKernel {
         self.background.wait();
     }
 
-    pub(super) fn run(&self, kernel: &Verified<Kernel>, call: &mut Call<'_>, options: &Options) -> Result<Duration, Error> {
+    pub(super) fn run(
+        &self,
+        kernel: &Verified<Kernel>,
+        call: &mut Call<'_>,
+        options: &Options,
+    ) -> Result<Duration, Error> {
         if let First::Interpreter = self.first
             && self.native().is_none()
             && call.elements() > MOST_INTERPRETED

@@ -16,7 +16,7 @@ use super::call::{Call, Operand};
 use super::device::{Accumulated, DeviceKernel};
 use super::error::Error;
 use super::flow::{Flow, Kernels, Whole, lent};
-use super::native::{NativeError, NativeKernel};
+use super::native::{NativeError, NativeKernel, has_helpers};
 use super::tier::Tier;
 use super::unsupported::Unsupported;
 use super::value::{New, Reused, Sink, Value};
@@ -202,7 +202,7 @@ impl Chain {
         if let (Tier::Rustc, _) = Self::expected(program) {
             let kernels = program.kernels.iter().map(|compiled| compiled.kernel.clone());
             let texts = kernels.map(|kernel| (kernel.clone(), backend::rust::text(&kernel)));
-            if let Some(links) = Executable::changing_all(texts.collect(), !NativeKernel::has_helpers()) {
+            if let Some(links) = Executable::changing_all(texts.collect(), !has_helpers()) {
                 return Ok((Self::of_links(program, links), None));
             }
         }

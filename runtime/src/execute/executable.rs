@@ -135,10 +135,7 @@ impl Executable {
     /// Kernels that run without the Rust compiler until it has made native code of their texts, in the background: as machine code or else,
     /// where that is said, in the interpreter. Nothing where that is not said and no machine code is made of one of them, or the system has no
     /// thread.
-    pub(super) fn changing_all(
-        kernels: Vec<(Verified<Kernel>, String)>,
-        where_interpreted: bool,
-    ) -> Option<Vec<Self>> {
+    pub(super) fn changing_all(kernels: Vec<(Verified<Kernel>, String)>, where_interpreted: bool) -> Option<Vec<Self>> {
         let own: Vec<Verified<Kernel>> = kernels.iter().map(|(kernel, _)| kernel.clone()).collect();
         let firsts = own.iter().map(|kernel| First::of(kernel, where_interpreted)).collect::<Option<Vec<_>>>()?;
         let background = Background::begin(kernels)?;

@@ -108,7 +108,7 @@ pub use native::NativeBuild;
 #[cfg(feature = "cuda")]
 pub(crate) use native::external;
 #[cfg(feature = "compile")]
-pub use native::{NativeError, NativeKernel, rust_compiler, standalone};
+pub use native::{NativeError, NativeKernel, has_helpers, rust_compiler, standalone};
 #[cfg(feature = "compile")]
 pub use options::{Planning, ProgramOptions};
 #[cfg(feature = "compile")]

@@ -27,7 +27,10 @@ fn the_page_of_the_papers_is_made_of_the_inventory() {
         let link = if doi.is_empty() { String::new() } else { format!(" [doi:{doi}](https://doi.org/{doi})") };
         let (authors, title, venue) = (of(paper, "authors"), of(paper, "title"), of(paper, "venue"));
         let year = &paper["year"];
-        _ = write!(page, "\n## {suite}\n\n{authors}: *{title}*. {venue}, {year}.{link} The suite is `spc suite {suite}`.\n\n");
+        _ = write!(
+            page,
+            "\n## {suite}\n\n{authors}: *{title}*. {venue}, {year}.{link} The suite is `spc suite {suite}`.\n\n"
+        );
         page += "| what | section | in the paper | here | state |\n|---|---|---|---|---|\n";
         for row in inventory["rows"].as_array().unwrap() {
             let (kind, name, section) = (of(row, "kind"), of(row, "name"), of(row, "section"));

@@ -177,13 +177,6 @@ impl NativeKernel {
         }
     }
 
-    /// Whether the compiler has compiled what all kernels use.
-    pub(super) fn has_helpers() -> bool {
-        let cache = Cache::of_environment();
-        let rustc = Rustc::find(&cache, &|name| std::env::var_os(name));
-        rustc.is_ok_and(|rustc| Helpers::of(&rustc, NativeBuild::default()).kept(&cache).is_some())
-    }
-
     /// How long it took to get the kernel: to compile it, or to find it.
     pub fn compile_time(&self) -> Duration {
         self.compile_time
@@ -343,6 +336,13 @@ fn entries(cache: &Cache, sources: &Sources, build: NativeBuild) -> Result<Found
     cache.keep_note(&note, &key.to_string());
     loaded().insert(key, entries.clone());
     Ok(found(entries, Tier::Rustc))
+}
+
+/// Whether the Rust compiler has compiled what all kernels use: a kernel takes it tenths of a second then, and seconds else.
+pub fn has_helpers() -> bool {
+    let cache = Cache::of_environment();
+    let rustc = Rustc::find(&cache, &|name| std::env::var_os(name));
+    rustc.is_ok_and(|rustc| Helpers::of(&rustc, NativeBuild::default()).kept(&cache).is_some())
 }
 
 /// What the Rust compiler that kernels are compiled by says of itself, where there is one.
