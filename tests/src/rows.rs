@@ -46,7 +46,7 @@ pub const ROWS: &[Row] = rows! {
     "MTTKRP coo, 16" "A(i, r) = X(i, j, k) * B(j, r) * C(k, r)" [("X", "coo")], CUBE, 2_000_000;
     "MTTKRP hicoo, 16" "A(i, r) = X(i, j, k) * B(j, r) * C(k, r)" [("X", "hicoo(128)")], CUBE, 2_000_000;
     "SpMV csr, f32" "y(i) = A(i, j) * x(j)" [("A", "f32 csr"), ("x", "f32 dense"), ("y", "f32 dense")], SQUARE, 2_000_000;
-    "SpMV csr, min-plus" "y(i) min= A(i, j) + x(j)" [("A", "csr")], SQUARE, 2_000_000;
+    "SpMV csr, min-plus" "y(i) min= A(i, j) + x(j) where A(i, j)" [("A", "csr")], SQUARE, 2_000_000;
     "SpMM csr, f32, 16 columns" "Y(i, r) = A(i, j) * X(j, r)" [("A", "f32 csr"), ("X", "f32 dense"), ("Y", "f32 dense")], SQUARE, 2_000_000;
     "SpMM csr, 32 columns" "Y(i, s) = A(i, j) * X(j, s)" [("A", "csr")], SQUARE, 2_000_000;
     "C = A * B, csr" "C(i, j) = A(i, j) * B(i, j)" [("A", "csr"), ("B", "csr"), ("C", "csr")], SQUARE, 2_000_000;

@@ -18,7 +18,7 @@ use clap::{Args, ValueEnum};
 use report::Report;
 
 pub(crate) use defaults::{default_format, load};
-use inputs::{Given, InParts};
+use inputs::InParts;
 pub(crate) use inputs::{literal, notes, of_file, open, read, without_shape};
 pub(crate) use ranks::{failure as of_ranks, of_plan as ranks_as_json, table as table_of_ranks};
 pub(crate) use report::{number, on_one_line};

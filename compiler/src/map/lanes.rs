@@ -24,7 +24,7 @@
 //! Threads of several places add to one element by atomic operations. Sums of `f32` are updated four neighbours at a time, by one instruction
 //! (of compute capability 9.0 and later). Others are updated one by one, which the cache does for neighbouring lanes together: there a
 //! thread has elements that lie so many threads apart (Phipps and Kolda, Software for sparse tensor decomposition on emerging computing
-//! architectures, 2019, section 4.3).
+//! architectures, 2019, section 5).
 //!
 //! ```text
 //! for p in pos[i]..pos[i + 1]                      for p in pos[i]..pos[i + 1]

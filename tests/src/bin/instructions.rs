@@ -1,7 +1,7 @@
 //! Calls each kernel of the rows once, natively and as machine code of the JIT, for callgrind to count the instructions of each call:
 //! `tests/tests/instructions.rs` starts it. Prints what is called, a line each, in order.
 
-use spc::execute::{Chain, NativeBuild};
+use spc::execute::{Call, Chain, Error, NativeBuild};
 use spc::tensor::AnyTensor;
 use spc_compiler::Program;
 use spc_tests::native;
@@ -21,10 +21,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let inputs: Vec<&AnyTensor> = inputs.iter().collect();
         let jit = Chain::jit(kernel.compiled())?;
         for (engine, chain) in [("native", native), ("jit", &jit)] {
-            let mut call = || chain.run(&inputs, &row.stated(), 1).map(|_| ());
-            // Copies of operands are kept from the first call.
-            call()?;
-            counted(&mut call)?;
+            let [link] = chain.links() else { return Err(format!("{}: not one kernel", row.name).into()) };
+            let mut call = Call::new(link.kernel(), &inputs)?;
+            counted(&mut || link.run(&mut call).map(|_| ()))?;
             println!("{engine}: {}", row.name);
         }
     }
@@ -32,7 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// A call that callgrind counts: its instructions are in a file of their own afterwards.
-fn counted(call: &mut dyn FnMut() -> Result<(), spc::Error>) -> Result<(), spc::Error> {
+fn counted(call: &mut dyn FnMut() -> Result<(), Error>) -> Result<(), Error> {
     request(ZERO);
     request(START);
     let done = call();
