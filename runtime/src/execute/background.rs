@@ -13,7 +13,6 @@
 
 use super::call::Call;
 use super::error::Error;
-use super::executable::Backend;
 use super::interpreted;
 use super::interpreter::Options;
 use super::jit::JitKernel;
@@ -180,14 +179,6 @@ impl ChangingKernel {
             (Some(native), _) => native.tier(),
             (None, First::Jit(_)) => Tier::Jit,
             (None, First::Interpreter) => Tier::Interpreter,
-        }
-    }
-
-    pub(super) fn backend(&self) -> Backend {
-        match (self.native(), &self.first) {
-            (Some(_), _) => Backend::Native,
-            (None, First::Jit(_)) => Backend::Jit,
-            (None, First::Interpreter) => Backend::Interpreter,
         }
     }
 

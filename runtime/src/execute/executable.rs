@@ -253,7 +253,11 @@ impl Executable {
             Runner::Device(_) => Backend::Cuda,
             Runner::Native(_) => Backend::Native,
             Runner::Jit(_) => Backend::Jit,
-            Runner::Changing(changing) => changing.backend(),
+            Runner::Changing(changing) => match changing.tier() {
+                Tier::Jit => Backend::Jit,
+                Tier::Interpreter => Backend::Interpreter,
+                _ => Backend::Native,
+            },
             Runner::Interpreter => Backend::Interpreter,
         }
     }
