@@ -74,8 +74,9 @@ impl Scheduler<'_> {
             && !own.starts_with(outer);
         let is_alone = reads.iter().filter(is_sparse).all(|other| other.same_place(&access));
         let is_copied = original.kind == TensorKind::Input && original.stored.is_none() && original.pattern.is_none();
+        // Loops in an order that the schedule asks for need the copy only where it asks for that as well.
+        let is_free = order.is_some() || self.kernel.asked.order.is_empty() && !self.kernel.must_not_be_copied(&access);
         let is_asked = order.is_none_or(|order| order.starts_with(outer));
-        let is_free = self.kernel.asked.order.is_empty() && !self.kernel.must_not_be_copied(&access);
         if outer.is_empty()
             || result.delivered.is_some()
             || !(is_against && is_alone && is_copied && is_asked && is_free)
