@@ -77,7 +77,8 @@ impl Scheduler<'_> {
         // Loops in an order that the schedule asks for need the copy only where it asks for that as well.
         let is_free = order.is_some() || self.kernel.asked.order.is_empty() && !self.kernel.must_not_be_copied(&access);
         let is_asked = order.is_none_or(|order| order.starts_with(outer));
-        if outer.is_empty()
+        // A vector is gathered in one pass over the operand, which takes less than a copy of it.
+        if outer.len() < 2
             || result.delivered.is_some()
             || !(is_against && is_alone && is_copied && is_asked && is_free)
         {
