@@ -53,11 +53,13 @@ fn a_run_says_in_which_way_and_why() {
         assert_eq!(found.0, tier, "{}", found.1);
         assert_has(&found.1, parts);
     };
-    is(tier(place.in_cache(&RUN, "cache")), "rustc", &["there is a Rust compiler"]);
+    // Nothing was compiled here yet, and this build makes machine code at once.
+    is(tier(place.in_cache(&RUN, "cache")), "jit", &["the Rust compiler is at work in the background"]);
+    let with = |backend| [&RUN[..], &["--backend", backend]].concat();
+    is(tier(place.in_cache(&with("native"), "cache")), "rustc", &["there is a Rust compiler"]);
     is(tier(place.in_cache(&RUN, "cache")), "cached", &["it was compiled before"]);
     is(tier(place.without(&RUN, "cache")), "cached", &[MISSING, "it was compiled before"]);
     is(tier(place.without(&RUN, "none")), "jit", &[MISSING, "this build makes machine code itself"]);
-    let with = |backend| [&RUN[..], &["--backend", backend]].concat();
     is(tier(place.without(&with("jit"), "none")), "jit", &["it was asked for"]);
     is(tier(place.in_cache(&with("interpreter"), "none")), "interpreter", &["it was asked for"]);
 
@@ -129,7 +131,8 @@ fn what_is_kept_is_shown_and_removed() {
     let place = place();
     let kept = |arguments: &[&str]| json(place.in_cache(&[&["cache"], arguments, &["--json"]].concat(), "cache"));
     assert_eq!(kept(&[])["kept"]["count"], 0);
-    json(place.in_cache(&RUN, "cache"));
+    let native = [&RUN[..], &["--backend", "native"]].concat();
+    json(place.in_cache(&native, "cache"));
     let all = kept(&["list"]);
     assert!(all["kept"]["count"].as_u64().unwrap() >= 3 && all["kept"]["bytes"].as_u64().unwrap() > 1000, "{all}");
     assert_eq!(all["removed"], Value::Null);
@@ -140,13 +143,13 @@ fn what_is_kept_is_shown_and_removed() {
     assert_eq!((&pruned["removed"]["count"], &pruned["kept"]), (&0.into(), &all["kept"]));
     let cleared = kept(&["clear"]);
     assert_eq!((&cleared["kept"]["count"], &cleared["removed"]), (&0.into(), &all["kept"]));
-    assert_eq!(tier(place.in_cache(&RUN, "cache")).0, "rustc");
+    assert_eq!(tier(place.in_cache(&native, "cache")).0, "rustc");
 }
 
 #[test]
 fn limits_of_what_is_kept_are_numbers() {
     let place = place();
-    let mut command = place.in_cache(&RUN, "cache");
+    let mut command = place.in_cache(&[&RUN[..], &["--backend", "native"]].concat(), "cache");
     let ran = json({
         command.env("SPC_CACHE_SIZE", "many");
         command
