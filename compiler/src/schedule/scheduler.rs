@@ -193,7 +193,12 @@ impl Scheduler<'_> {
         let mut value = self.with_stand_ins(&value, &target);
         let mut masks: Vec<Access> = masks.iter().map(|mask| self.stand_in(mask, &target)).collect();
         let way = self.asked_way(&target);
-        let is_appended = matches!(&way, Some((Way::Append | Way::Workspace(_) | Way::List, _)));
+        // Of an operand that is read on a diagonal, or at computed indices, the result has a part of the entries alone.
+        let indices = &assignment.target.indices;
+        let is_computed = |index: &IndexVariable| self.notation.variables[index.0].value.is_some();
+        let has_part = (1..indices.len()).any(|place| indices[..place].contains(&indices[place]))
+            || indices.iter().any(is_computed);
+        let is_appended = has_part || matches!(&way, Some((Way::Append | Way::Workspace(_) | Way::List, _)));
         if !is_appended
             && !has_parts
             && let Some(lent) = self.lent(&target, &value, &masks)
@@ -208,7 +213,10 @@ impl Scheduler<'_> {
             Question { target: &target, reads: &reads, kernel, value: &value, masks: &masks }.decide()
         };
         let shared = if is_appended { None } else { self.shared_as_delivered(&target, &decide) };
-        let (structure, why) = shared.unwrap_or_else(|| decide(&self.kernel));
+        let (structure, why) = match shared.unwrap_or_else(|| decide(&self.kernel)) {
+            (OutputStructure::Shared { .. }, _) if has_part => (OutputStructure::Appended, Why::NoStructure),
+            decided => decided,
+        };
         let (structure, why) = self.assembled(&target, way, structure, why);
         self.deliver(target.tensor);
         let assembly = match &structure {
