@@ -1,6 +1,9 @@
 //! What must not change a result: other formats of the operands, operands in another order, modes in another order, indices and data
 //! that are shifted together, a window instead of a product with a matrix that selects it.
 
+use spc::execute::{Backend, Chain, Kernel};
+use spc::generate;
+use spc::tensor::{AnyTensor, Coordinates, Duplicates, ElementType, Indices, pack};
 use spc_tests::case::Case;
 use spc_tests::data::Entries;
 use spc_tests::engine::Ready;
@@ -266,7 +269,33 @@ fn products_are_linear_in_each_operand() {
     }
 }
 
+/// An operand that is read on its diagonal has entries beside it, which are none of the result's.
+fn a_part_of_an_operand_stores_that_part() {
+    let (rows, columns) = (vec![0, 0, 1, 2, 3, 3], vec![0, 2, 0, 2, 1, 3]);
+    let indices = vec![Indices::U32(rows), Indices::U32(columns)];
+    let entries = Coordinates { shape: vec![4, 4], shape_is_stated: true, indices, values: vec![1.0; 6] };
+    for statement in ["A(i, i) = 2 * B(i, i)", "A(i, i) = x(i) where B(i, i)", "A(i, i + 0) = B(i, i + 0)"] {
+        let builder = Kernel::builder(statement).format("A", "csr").format("B", "csr").backend(Backend::Interpreter);
+        let kernel = builder.compile().unwrap_or_else(|error| panic!("{statement}: {error}"));
+        let csr = &kernel
+            .compiled()
+            .declarations
+            .tensors
+            .iter()
+            .find(|tensor| tensor.name == "B")
+            .expect("it is read")
+            .format;
+        let b = pack::<f64>(entries.clone(), csr, Duplicates::Sum).expect("it fits");
+        let x = generate::ones(&[4], ElementType::F64).expect("it fits");
+        let inputs: Vec<&AnyTensor> = if statement.contains('x') { vec![&x, &b] } else { vec![&b] };
+        let chain = Chain::new(kernel.compiled(), Backend::Interpreter).expect("it runs anywhere");
+        let outcome = chain.run(&inputs, &[], 1).unwrap_or_else(|error| panic!("{statement}: {error}"));
+        assert_eq!(outcome.outputs[0].1.nnz(), 3, "{statement}");
+    }
+}
+
 spc_tests::tests! {
+    a_part_of_an_operand_stores_that_part,
     formats_do_not_change_a_result,
     formats_do_not_change_which_entries_a_result_stores,
     operands_commute,
