@@ -8,7 +8,7 @@ use spc_compiler::ir::Source;
 /// A line, the formats of its tensors, and the shape of the sparse operands.
 #[derive(Debug)]
 pub struct Row {
-    /// What it is called.
+    /// The name in reports.
     pub name: &'static str,
     text: &'static str,
     formats: &'static [(&'static str, &'static str)],

@@ -60,7 +60,7 @@ fn growth(kernel: &notation::Kernel) -> Option<f64> {
     Some((more_work / work) / (more_stored / stored))
 }
 
-/// What the interpreter does, and the elements of operands and results.
+/// The interpreter's work, and the bytes of operands and results.
 fn work(kernel: &notation::Kernel, size: usize) -> Option<(f64, f64)> {
     let inputs: Vec<&notation::Tensor> = kernel.tensors.iter().filter(|tensor| tensor.role == Role::Input).collect();
     if inputs.iter().all(|tensor| tensor.format.is_dense()) {
@@ -83,9 +83,9 @@ fn work(kernel: &notation::Kernel, size: usize) -> Option<(f64, f64)> {
     let program = Program::new(kernel, operands, &[], &options).ok()?;
     let (outcome, counts) = counted(|| program.run(1));
     let outcome = outcome.ok()?;
-    let elements = |tensor: &AnyTensor| tensor.storage_bytes() as f64;
-    let inputs: f64 = program.inputs().map(|(_, tensor)| elements(tensor)).sum();
-    let results: f64 = outcome.outputs.iter().map(|(_, tensor)| elements(tensor)).sum();
+    let bytes = |tensor: &AnyTensor| tensor.storage_bytes() as f64;
+    let inputs: f64 = program.inputs().map(|(_, tensor)| bytes(tensor)).sum();
+    let results: f64 = outcome.outputs.iter().map(|(_, tensor)| bytes(tensor)).sum();
     Some((counts.total() as f64, inputs + results))
 }
 

@@ -109,7 +109,7 @@ impl Defaulted {
     }
 }
 
-/// Of a matrix with so many more rows than entries, rows are listed, and not counted.
+/// A matrix with more rows for each entry than this is stored with a list of its rows.
 const ROWS_PER_ENTRY: usize = 8;
 /// Fewer rows take no time to count.
 const LEAST_ROWS: usize = 1 << 20;

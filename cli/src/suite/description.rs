@@ -203,7 +203,7 @@ impl TensorSource {
     }
 }
 
-/// At most so many places of a scaled tensor have an entry, unless more have in the whole one.
+/// The highest density of a scaled tensor, unless the whole tensor is denser.
 const DENSEST: f64 = 0.125;
 
 /// A scaled shape with longer modes where there would be no room for the entries.

@@ -40,11 +40,11 @@ struct Row {
     kind: Kind,
     name: String,
     section: String,
-    /// What the paper says of it.
+    /// The paper's statement or figure.
     paper: String,
-    /// What is here.
+    /// The counterpart here.
     here: String,
-    /// What shows it, if anything does.
+    /// A command that shows it, or nothing.
     command: String,
     state: State,
     /// Why it is not as described.

@@ -7,7 +7,7 @@ use std::process::Command;
 
 spc_tests::tests! { commands_run }
 
-/// In the usual tier, one of so many runs, others each time.
+/// The usual tier runs one in this many commands, and draws them anew each time.
 const SHARE: u64 = 16;
 
 fn commands_run() {

@@ -140,11 +140,11 @@ pub(super) enum First {
 }
 
 impl First {
-    /// What it is for a kernel: the interpreter only `where_interpreted`.
+    /// The first engine of a kernel: the JIT, or the interpreter if `where_interpreted`.
     pub(super) fn of(kernel: &Verified<Kernel>, where_interpreted: bool) -> Option<First> {
         match JitKernel::compile(kernel) {
             Ok(jit) => Some(First::Jit(jit)),
-            // A deep kernel is interpreted on a thread of its own, where nobody asks whether there is native code.
+            // A deep kernel is interpreted on a thread of its own, which does not check for native code.
             Err(_) if where_interpreted && is_shallow(kernel.dimensions.len()) => Some(First::Interpreter),
             Err(_) => None,
         }

@@ -18,7 +18,7 @@ pub fn with_stack_for<R: Send>(kernel: &notation::Kernel, body: impl FnOnce() ->
     with_stack(kernel.variables.len(), body)
 }
 
-/// Whether so many loops within each other fit on any stack.
+/// Whether this many nested loops fit on any stack.
 pub(super) fn is_shallow(loops: usize) -> bool {
     loops <= SHALLOW
 }

@@ -40,7 +40,7 @@ fn counted(call: &mut dyn FnMut() -> Result<(), Error>) -> Result<(), Error> {
     done
 }
 
-/// What is asked of callgrind, as `callgrind.h` numbers it.
+/// The client requests of callgrind, as `callgrind.h` numbers them.
 const DUMP: usize = 0x4354_0000;
 const ZERO: usize = DUMP + 1;
 const START: usize = DUMP + 4;
