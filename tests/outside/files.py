@@ -227,7 +227,9 @@ def read_mtx(data, element, order):
         raise Malformed(lines[0])
     field = banner[3].lower()
     expected = "complex" if element[0] == "c" else "integer" if element in ("i64", "i32", "u8", "bool") else "real"
-    if field != expected:
+    # Indices alone say a tensor of bool whose entries are all true.
+    is_pattern = field == "pattern" and element == "bool"
+    if field != expected and not is_pattern:
         raise Malformed(f"{field} of {element}")
     body = [line.split() for line in lines[1:] if not line.startswith("%")]
     rows, columns, count = (int(part) for part in body[0])
@@ -239,7 +241,10 @@ def read_mtx(data, element, order):
     coordinates = np.array([[int(part) - 1 for part in line[:2]] for line in body[1:]], np.int64).reshape(-1, 2)
     if np.any(coordinates < 0) or np.any(coordinates >= [rows, columns]):
         raise Malformed("an entry outside")
-    return shape, None, coordinates[:, :order], as_numbers([part for line in body[1:] for part in line[2:]], element)
+    if any(len(line) != (2 if is_pattern else 4 if element[0] == "c" else 3) for line in body[1:]):
+        raise Malformed("a line of another number of fields")
+    values = ["1"] * count if is_pattern else [part for line in body[1:] for part in line[2:]]
+    return shape, None, coordinates[:, :order], as_numbers(values, element)
 
 
 def read_npy(data, element, order):
