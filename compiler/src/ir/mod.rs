@@ -64,6 +64,7 @@ pub use tables::{
     UnaryOperator,
 };
 pub use term::{Factor, Term};
+pub(crate) use verify::violations;
 pub use verify::{Verified, Violation, verify};
 
 use crate::format::{Format, IndexWidth, Role};

@@ -97,10 +97,16 @@ impl std::error::Error for Violation {}
 /// # Errors
 /// All broken rules, in the order of the kernel's text. Where ids are out of range, only those.
 pub fn verify(kernel: Kernel) -> Result<Verified<Kernel>, Vec<Violation>> {
-    let mut violations = ids::check(&kernel);
-    if violations.is_empty() {
-        violations = declarations::check(&kernel);
-        violations.extend(body::check(&kernel));
-    }
+    let violations = violations(&kernel);
     if violations.is_empty() { Ok(Verified(kernel)) } else { Err(violations) }
+}
+
+/// What [`verify`] would refuse a kernel for.
+pub(crate) fn violations(kernel: &Kernel) -> Vec<Violation> {
+    let mut violations = ids::check(kernel);
+    if violations.is_empty() {
+        violations = declarations::check(kernel);
+        violations.extend(body::check(kernel));
+    }
+    violations
 }

@@ -26,7 +26,7 @@ mod views;
 mod tests;
 
 use crate::concrete::Target;
-use crate::ir::{Choice, Kernel, Statement, Verified, verify};
+use crate::ir::{Choice, Kernel, Statement, Verified, Violation, verify, violations};
 use crate::notation::Decision;
 
 /// A pass: its name and what it does.
@@ -131,14 +131,18 @@ fn replace_in(kernel: &mut Kernel, statements: &mut Vec<Statement>, replacement:
 
 fn check(kernel: &Kernel, after: &str) {
     if cfg!(debug_assertions) {
-        verified(kernel.clone(), after);
+        let found = violations(kernel);
+        if !found.is_empty() {
+            refuse(after, &found, &kernel.to_string());
+        }
     }
 }
 
 fn verified(kernel: Kernel, after: &str) -> Verified<Kernel> {
-    let text = if cfg!(debug_assertions) { kernel.to_string() } else { String::new() };
-    verify(kernel).unwrap_or_else(|violations| {
-        let violations: Vec<String> = violations.iter().map(ToString::to_string).collect();
-        panic!("a bug in spc: after {after} the loop IR is not valid:\n{}\n{text}", violations.join("\n"))
-    })
+    verify(kernel).unwrap_or_else(|found| refuse(after, &found, ""))
+}
+
+fn refuse(after: &str, found: &[Violation], text: &str) -> ! {
+    let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+    panic!("a bug in spc: after {after} the loop IR is not valid:\n{}\n{text}", found.join("\n"))
 }
