@@ -96,19 +96,31 @@ impl Mttkrp {
         Ok(made)
     }
 
-    /// Each mode from the tensor as it is stored.
+    /// Each mode from the tensor as it is stored: its entries in the order of the mode, where it lists them and there is memory for their
+    /// permutations (Phipps and Kolda, Software for Sparse Tensor Decomposition on Emerging Computing Architectures, 2019, section 6).
     fn in_place(mut self, x: &AnyTensor, setting: Setting<'_>, batch: &mut Batch<'_>) -> Self {
         let (names, element) = (indices(x.order()), setting.element.name());
-        let entry = format!("X({})", names.join(", "));
+        let (entry, tensor) = (format!("X({})", names.join(", ")), format!("X: {} {}", x.element().name(), x.format()));
         let entry = if x.element() == setting.element { entry } else { format!("{element}({entry})") };
+        let size = (x.order() - 1) as u64 * x.nnz() as u64 * size_of::<u32>() as u64;
+        let is_permuted = *x.format() == Format::coo(x.order()) && size <= budget(setting.memory);
+        if is_permuted {
+            self.notes.push(format!("permutations give its entries in the order of each mode ({})", mega(size as f64)));
+        }
         for mode in 0..x.order() {
             let others: Vec<usize> = (0..x.order()).filter(|&other| other != mode).collect();
-            let mut text = format!("Y({}, r) = {entry}", names[mode]);
-            others.iter().for_each(|other| text += &format!(" * U{0}({1}, r)", other + 1, names[*other]));
-            let mut builder = setting.engine.builder(text).dimension("r", setting.rank);
-            builder = builder.format("X", format!("{} {}", x.element().name(), x.format()));
-            let dense = others.iter().map(|other| format!("U{}", other + 1)).chain(["Y".to_owned()]);
-            builder = dense.fold(builder, |builder, name| builder.format(name, format!("{element} dense")));
+            let (mut operands, mut product) = (tensor.clone(), entry.clone());
+            for other in &others {
+                operands += &format!(", U{}: {element} dense", other + 1);
+                product += &format!(" * U{}({}, r)", other + 1, names[*other]);
+            }
+            let result = &names[mode];
+            let mut text = format!("fn mttkrp({operands}) -> Y: {element} dense {{ Y({result}, r) = {product}; }}");
+            if is_permuted && mode > 0 {
+                let order: Vec<&str> = [mode].iter().chain(&others).map(|&mode| &names[mode][..]).collect();
+                text += &format!(" schedule {{ copy(X({}): permutation); }}", order.join(", "));
+            }
+            let builder = setting.engine.builder(text).dimension("r", setting.rank);
             let operands = others.into_iter().map(Operand::Factor).collect();
             self.leaves.push(Product { tensor: x.clone(), operands, kernel: batch.add(builder) });
         }
@@ -179,7 +191,6 @@ const PAYS: f64 = 1.15;
 
 /// The tree with the least time whose copies there is memory for, and why it is chosen.
 fn chosen(planner: &mut Planner<'_>, budget: f64) -> (Option<Tree>, String) {
-    let mega = |bytes: f64| format!("{:.1} MB", bytes / 1e6);
     let (separate, best) = (planner.separate(), planner.best());
     let gain = separate.time / best.time;
     if gain >= PAYS && best.memory <= budget {
@@ -198,6 +209,10 @@ fn chosen(planner: &mut Planner<'_>, budget: f64) -> (Option<Tree>, String) {
     }
     let (needed, given) = (mega(separate.memory), mega(budget));
     (None, format!("the tensor is read as it is stored: sorted copies would take {needed} of {given}"))
+}
+
+fn mega(bytes: f64) -> String {
+    format!("{:.1} MB", bytes / 1e6)
 }
 
 /// `{1 2} 3`: modes in braces share a product.

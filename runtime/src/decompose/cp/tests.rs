@@ -304,6 +304,23 @@ fn every_format_and_budget_gives_the_same() {
 }
 
 #[test]
+fn entries_that_are_listed_are_read_by_permutations_where_there_is_room_for_these_alone() {
+    let x = example(&[7, 6, 5, 4]);
+    let expected = run(&x, &als(), &options(&x, 3, 4));
+    let y = x.convert(&Format::coo(4)).unwrap();
+    let mut options = options(&y, 3, 4);
+    options.memory = Some(3 * 4 * y.nnz() as u64);
+    for backend in [None, Some(Backend::Native)] {
+        options.engine.backend = backend;
+        let permuted = run(&y, &als(), &options);
+        assert!(permuted.notes[1].starts_with("permutations give its entries"), "{:?}", permuted.notes);
+        same(&permuted, &expected, 1e-9);
+    }
+    options.memory = options.memory.map(|bytes| bytes - 1);
+    assert_eq!(run(&y, &als(), &options).notes.len(), 1);
+}
+
+#[test]
 fn native_code_and_shared_products_give_the_same() {
     let mut shares = 0;
     // The pairs of the first two modes are few, as are those of the last and the first.
