@@ -66,7 +66,7 @@ impl Storage {
 type Order = (String, Vec<usize>);
 
 /// The orders of modes that `--orders` asks for.
-fn mode_orders(text: &str, order: usize) -> Result<Vec<Order>, Failure> {
+pub(crate) fn mode_orders(text: &str, order: usize) -> Result<Vec<Order>, Failure> {
     let named = |modes: Vec<usize>| (modes.iter().map(|&mode| mode_name(mode)).collect::<String>(), modes);
     let all = text.trim() == "all";
     if all && order > MOST_MODES {
@@ -112,7 +112,7 @@ fn permutations(count: usize) -> Vec<Vec<usize>> {
 }
 
 /// The format with its first mode at the first of an order, and so on.
-fn in_order(format: &Format, order: &[usize]) -> Format {
+pub(crate) fn in_order(format: &Format, order: &[usize]) -> Format {
     let level = |level: &Level| Level { coordinate: level.coordinate.renumbered(&|mode| order[mode]), ..level.clone() };
     Format { levels: format.levels.iter().map(level).collect(), ..*format }
 }

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 /// The figures of other libraries.
-pub(super) struct Peers {
+pub(crate) struct Peers {
     path: PathBuf,
     figures: Vec<Figure>,
 }
@@ -58,7 +58,7 @@ struct OneCopy<'a> {
 
 impl Peers {
     /// Reads a list of figures as JSON.
-    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
+    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
         let refuse = |reason: String| Failure::refused(format!("{}: {reason}", path.display()));
         let text = std::fs::read_to_string(path).map_err(|error| refuse(error.to_string()))?;
         let value: Value = serde_json::from_str(&text).map_err(|error| refuse(format!("this is no JSON: {error}")))?;
@@ -68,6 +68,17 @@ impl Peers {
         };
         let figures = (1..).zip(values).map(figure).collect::<Result<_, _>>()?;
         Ok(Self { path: path.to_owned(), figures })
+    }
+
+    /// What libraries take for the loops of a case, in milliseconds, with what sorting and packing took them.
+    pub(crate) fn loops_of(&self, case: &Case) -> impl Iterator<Item = (&str, f64, Option<f64>)> {
+        let fitting = self.figures.iter().filter(move |figure| figure.clock == Clock::Kernel && figure.is_of(case));
+        fitting.map(|figure| (&figure.name[..], figure.milliseconds, figure.setup))
+    }
+
+    /// How many of the figures include more than loops.
+    pub(crate) fn of_calls(&self) -> usize {
+        self.figures.iter().filter(|figure| figure.clock != Clock::Kernel).count()
     }
 
     /// A table of all cases that others were measured on, and geometric means.

@@ -10,7 +10,7 @@ use crate::info::split_formats;
 use crate::names;
 use crate::progress::Progress;
 use spc::cuda::model::Predictions;
-use spc::execute::{Backend, Operand, Program, ProgramOptions, Uncompiled};
+use spc::execute::{Backend, Operand, Program, ProgramOptions, StreamOptions, Uncompiled};
 use spc::measure::{Cache, Machine};
 use spc_compiler::format::Format;
 use spc_compiler::format::resolve::Definitions;
@@ -40,6 +40,8 @@ pub(crate) struct Choices {
     model: Option<Predictions>,
     /// Whether products with a mode have operands with that mode last.
     is_last: bool,
+    /// Into how many parts the tensor `X` is cut, where it does not come whole.
+    parts: Option<usize>,
 }
 
 /// What kernels are measured on.
@@ -140,7 +142,13 @@ impl Choices {
             backend: None,
             model: None,
             is_last: false,
+            parts: None,
         })
+    }
+
+    /// The same, where the tensor `X` of each kernel comes in so many parts.
+    pub(crate) fn in_parts(self, parts: usize) -> Self {
+        Self { parts: Some(parts), ..self }
     }
 
     /// The same, where products with a mode have operands with that mode last, whatever their format.
@@ -196,7 +204,8 @@ impl Choices {
                 let (definitions, is_last, packed) = (&self.definitions, self.is_last, Vec::new());
                 let (deterministic, backend) = (self.deterministic, self.backend);
                 let model = self.model.clone();
-                let options = ProgramOptions { deterministic, backend, model, ..ProgramOptions::default() };
+                let stream = self.parts.map(|parts| StreamOptions::new("X", parts));
+                let options = ProgramOptions { deterministic, backend, model, stream, ..ProgramOptions::default() };
                 let mut operands = Operands { data, format, definitions, element, options, is_last, packed };
                 let (mut batch, mut bytes) = (Vec::new(), 0);
                 for form in self.forms(data, format) {

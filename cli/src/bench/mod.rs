@@ -15,7 +15,7 @@
 //! | `plans` | lines of many factors beside their best splits by hand |
 //! | `ranks` | on many ranks, compared with one |
 
-mod against;
+pub(crate) mod against;
 mod baseline;
 pub(crate) mod cases;
 pub(crate) mod data;

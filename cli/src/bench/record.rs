@@ -3,7 +3,7 @@
 use crate::predicted::as_json;
 use serde_json::{Map, Value, json};
 use spc::cuda::model::{Description, Limit, Predicted};
-use spc::execute::{Around, Tuned};
+use spc::execute::{Around, Spent, Tuned};
 use spc::measure::{Cache, Machine, Summary};
 use spc_compiler::model::Model;
 use std::fmt;
@@ -38,6 +38,8 @@ pub(crate) struct Record {
     pub(crate) checksum: f64,
     /// Where the time is predicted: of what.
     pub(crate) foreseen: Option<Foreseen>,
+    /// Where an input comes in parts: what the lanes have spent on them together.
+    pub(crate) spent: Option<Spent>,
 }
 
 /// What a model of a GPU says of a kernel, which was not measured.
@@ -231,6 +233,18 @@ impl Record {
             put("gflops", json!(self.flops().map(|rate| rate / 1e9)));
             put("gbytes_per_second", json!(self.bandwidth().map(|rate| rate / 1e9)));
             put("roofline_share", json!(self.share()));
+        }
+        if let Some(spent) = self.spent {
+            let ms = |time: Duration| milliseconds(time.as_secs_f64());
+            let serial = ms(spent.copy_in + spent.compute + spent.copy_out + spent.combine);
+            put(
+                "also",
+                json!({
+                    "copy_in_ms": ms(spent.copy_in), "compute_ms": ms(spent.compute),
+                    "copy_out_ms": ms(spent.copy_out), "combine_ms": ms(spent.combine),
+                    "serial_over_pipelined": serial / milliseconds(self.times.median),
+                }),
+            );
         }
         put("predicted", json!(self.foreseen.as_ref().map(|foreseen| as_json(&foreseen.predicted, &foreseen.gpu))));
         put(

@@ -126,6 +126,7 @@ impl Measuring<'_> {
             estimate: self.estimate(program, outcome),
             checksum: outcome.outputs.iter().map(|(_, tensor)| checksum(tensor)).sum(),
             foreseen,
+            spent: program.spent(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! What a suite is, as data: tensors, kernels, formats, and what its paper observed.
 
-use super::observe::Observation;
+use super::experiments::Experiment;
+use super::observe::{Measure, Observation};
 use crate::arguments;
 use crate::bench::data::GENERATORS;
 use crate::bench::suite::KERNELS;
@@ -9,7 +10,6 @@ use crate::names;
 use serde::Deserialize;
 use spc::generate::suite;
 use spc_compiler::ir::ElementType;
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -50,8 +50,35 @@ pub(super) struct Description {
     pub(super) modes: Vec<usize>,
     #[serde(default = "sixteen")]
     pub(super) ranks: Vec<usize>,
+    /// The orders of modes that storage is counted for, as `jki`, beside that of the tensor.
+    #[serde(default)]
+    pub(super) orders: Vec<String>,
     #[serde(default)]
     pub(super) observations: Vec<Observation>,
+    /// What is measured beside each kernel in each format on each tensor.
+    #[serde(default)]
+    pub(super) experiments: Vec<Experiment>,
+    /// The paper's figures of rates; a panel for each kernel if there are none.
+    #[serde(default)]
+    pub(super) figures: Vec<Figure>,
+}
+
+/// Charts side by side, as a figure of the paper has them.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Figure {
+    pub(super) name: String,
+    #[serde(default)]
+    pub(super) measure: Measure,
+    pub(super) panels: Vec<Panel>,
+}
+
+/// A chart: the mean of some kernels on each tensor.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Panel {
+    pub(super) name: String,
+    pub(super) kernels: Vec<String>,
 }
 
 /// Where the mode of a product with one mode is in its operand.
@@ -78,6 +105,37 @@ pub(super) struct TensorSource {
     file: Option<String>,
 }
 
+/// By which part extents and numbers of entries may differ from those that a paper prints, which are rounded.
+const ROUNDED: f64 = 0.06;
+
+/// The name that papers have for a tensor of these extents, in any order, and so many entries; nothing where several would do.
+pub(super) fn recognised(shape: &[usize], entries: usize) -> Option<String> {
+    let is_about = |given: usize, printed: usize| (given as f64 - printed as f64).abs() <= ROUNDED * printed as f64;
+    let sorted = |shape: &[usize]| {
+        let mut extents = shape.to_vec();
+        extents.sort_unstable();
+        extents
+    };
+    let own = sorted(shape);
+    let is_same = |tensor: &&TensorSource| {
+        let printed = sorted(&tensor.shape);
+        let extents = own.iter().zip(&printed).all(|(&given, &printed)| is_about(given, printed));
+        printed.len() == own.len() && extents && tensor.nnz.is_some_and(|nnz| is_about(entries, nnz))
+    };
+    let known = KNOWN.into_iter().filter_map(|(name, text)| Description::parse(name, text).ok());
+    let tensors: Vec<TensorSource> = known.flat_map(|description| description.tensors).collect();
+    let mut names: Vec<String> = tensors
+        .iter()
+        .filter(is_same)
+        .filter_map(|tensor| tensor.name.as_ref())
+        .map(|name| name.to_lowercase())
+        .collect();
+    names.sort();
+    names.dedup();
+    let [only] = &names[..] else { return None };
+    tensors.iter().filter_map(|tensor| tensor.name.clone()).find(|name| name.to_lowercase() == *only)
+}
+
 /// A tensor of a suite.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Source {
@@ -96,12 +154,12 @@ fn f64_only() -> Vec<String> {
     vec!["f64".to_owned()]
 }
 
-fn sixteen() -> Vec<usize> {
+pub(super) fn sixteen() -> Vec<usize> {
     vec![16]
 }
 
 /// The entries of an object in their order.
-fn in_order<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<(String, String)>, D::Error> {
+pub(super) fn in_order<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<(String, String)>, D::Error> {
     let map = serde_json::Map::<String, serde_json::Value>::deserialize(from)?;
     let kernel = |(label, value): (String, serde_json::Value)| match value.as_str() {
         Some(kernel) => Ok((label, kernel.to_owned())),
@@ -155,9 +213,28 @@ impl Description {
         if !(self.scale > 0.0 && self.scale <= 1000.0) {
             return Err(format!("{} is no scale: a number above 0, at most 1000", self.scale));
         }
-        let labels: BTreeMap<&str, ()> = self.kernels.iter().map(|(label, _)| (label.as_str(), ())).collect();
+        self.experiments.iter().try_for_each(Experiment::check)?;
+        let labels: Vec<&str> = self.kernels.iter().map(|(label, _)| label.as_str()).collect();
         for observation in &self.observations {
-            observation.check(&labels)?;
+            match &observation.experiment {
+                None => observation.check(&labels)?,
+                Some(name) => match self.experiments.iter().find(|experiment| experiment.name == *name) {
+                    Some(experiment) => observation.check(&experiment.labels())?,
+                    None => {
+                        return Err(format!("the observation `{}` is of no experiment of the suite", observation.says));
+                    }
+                },
+            }
+        }
+        let panels = || self.figures.iter().flat_map(|figure| &figure.panels);
+        let drawn = panels().flat_map(|panel| &panel.kernels);
+        if let Some(kernel) = drawn.into_iter().find(|kernel| !labels.contains(&kernel.as_str())) {
+            return Err(names::refusal(
+                format!("no kernel of the suite is called `{kernel}`"),
+                kernel,
+                labels,
+                "they are",
+            ));
         }
         self.tensors.iter().try_for_each(|tensor| tensor.at(1.0).map(drop))
     }
@@ -175,7 +252,7 @@ impl Description {
 
 impl TensorSource {
     /// The tensor at a scale: long modes and the number of entries grow, as those of the benchmark suite do.
-    fn at(&self, scale: f64) -> Result<Source, String> {
+    pub(super) fn at(&self, scale: f64) -> Result<Source, String> {
         let called = |name: &str| self.name.clone().unwrap_or_else(|| name.to_owned());
         let generated = |name: String, text: String| Source { name, text: text.into(), is_file: false };
         match (&self.suite, &self.generator, &self.file) {
@@ -233,6 +310,16 @@ mod tests {
             assert!(!description.sources(0.01).unwrap().is_empty() && !description.observations.is_empty());
         }
         assert_eq!(Description::load("li2020").unwrap().0.tensors.len(), 15);
+    }
+
+    #[test]
+    fn tensors_of_papers_are_recognised_by_extents_and_entries() {
+        assert_eq!(recognised(&[12_092, 9_184, 28_818], 76_879_419).as_deref(), Some("nell2"));
+        // In another order, as its file has it.
+        assert_eq!(recognised(&[183, 24, 1_140, 1_717], 3_309_490).as_deref(), Some("Uber_Pickups"));
+        assert_eq!(recognised(&[6_040, 3_952, 31], 1_000_209).as_deref(), Some("ratings-m1"));
+        assert_eq!(recognised(&[12_092, 9_184, 28_818], 1_000), None);
+        assert_eq!(recognised(&[12_092, 9_184], 76_879_419), None);
     }
 
     #[test]

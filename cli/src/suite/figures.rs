@@ -1,5 +1,8 @@
 //! What was measured, as it lies in files: a line of JSON each.
 
+use crate::arguments;
+use crate::bench::against::Peers;
+use crate::bench::record::Case;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -29,6 +32,12 @@ pub(super) struct MachineLine {
 pub(super) struct Facts {
     pub(super) cpu: String,
     pub(super) processors: usize,
+    /// The highest frequency in MHz, or that of the moment where the highest is not told.
+    #[serde(default)]
+    pub(super) frequency: Option<f64>,
+    /// The bytes of main memory.
+    #[serde(default)]
+    pub(super) memory: Option<usize>,
     /// Level and bytes of the data caches.
     pub(super) caches: Vec<(u32, usize)>,
     pub(super) system: String,
@@ -112,6 +121,15 @@ pub(super) struct Row {
     /// The format that loops walk, where it is not that of the row.
     #[serde(default)]
     pub(super) ran_as: Option<String>,
+    /// The experiment that it belongs to; none where it is of a kernel in each format on each tensor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) experiment: Option<String>,
+    /// What that varies beside kernel, format, rank and threads, as `4 parts`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) setting: Option<String>,
+    /// The experiment's own figures.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) also: BTreeMap<String, f64>,
     pub(super) operations: Option<f64>,
     pub(super) bytes: Option<f64>,
     pub(super) roofline_ms: Option<f64>,
@@ -134,16 +152,22 @@ pub(super) struct RefusedLine {
     pub(super) element: String,
     pub(super) threads: usize,
     pub(super) backend: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) experiment: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) setting: Option<String>,
     pub(super) reason: String,
 }
 
-/// What tells a row from others of its machine.
-pub(super) type Key = (String, String, Option<usize>, String, Option<usize>, String, usize, String);
+/// What tells a row from others of its machine: tensor, kernel, mode, format, rank, element type, threads, backend, experiment, setting.
+pub(super) type Key =
+    (String, String, Option<usize>, String, Option<usize>, String, usize, String, Option<String>, Option<String>);
 
 impl Row {
     pub(super) fn key(&self) -> Key {
-        let Row { tensor, kernel, mode, format, rank, element, threads, backend, .. } = self.clone();
-        (tensor, kernel, mode, format, rank, element, threads, backend)
+        let Row { tensor, kernel, mode, format, rank, element, threads, backend, experiment, setting, .. } =
+            self.clone();
+        (tensor, kernel, mode, format, rank, element, threads, backend, experiment, setting)
     }
 
     /// Operations in 1e9 a second.
@@ -151,14 +175,14 @@ impl Row {
         positive(self.operations? / self.kernel_ms / 1e6)
     }
 
-    /// The rate that the roofline allows.
-    pub(super) fn roof(&self) -> Option<f64> {
-        positive(self.operations? / self.roofline_ms? / 1e6)
-    }
-
     /// The least time as a part of what it took.
     pub(super) fn efficiency(&self) -> Option<f64> {
         positive(self.roofline_ms? / self.kernel_ms)
+    }
+
+    /// The rate that main memory allows, where each touched byte comes from there once: what Li 2020 calls roofline performance.
+    pub(super) fn memory_roof(&self, figures: &Figures) -> Option<f64> {
+        positive(self.intensity()? * figures.main_memory(self)? / 1e9)
     }
 
     /// Operations for each byte.
@@ -183,6 +207,8 @@ pub(super) struct Figures {
     pub(super) machines: Vec<MachineLine>,
     pub(super) tensors: Vec<TensorLine>,
     pub(super) rows: Vec<Row>,
+    /// The rows of experiments.
+    pub(super) experiments: Vec<Row>,
     pub(super) refused: Vec<RefusedLine>,
 }
 
@@ -199,6 +225,7 @@ impl Figures {
                 self.tensors.retain(|known| !is_same(known));
                 self.tensors.push(tensor);
             }
+            Line::Row(row) if row.experiment.is_some() => self.experiments.push(row),
             Line::Row(row) => self.rows.push(row),
             Line::Refused(refused) => self.refused.push(refused),
         }
@@ -207,7 +234,7 @@ impl Figures {
     /// The machines, each once.
     pub(super) fn machine_names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
-        for row in &self.rows {
+        for row in self.rows.iter().chain(&self.experiments) {
             if !names.contains(&row.machine.as_str()) {
                 names.push(&row.machine);
             }
@@ -221,8 +248,52 @@ impl Figures {
             machines: self.machines.iter().filter(|line| line.machine == name).cloned().collect(),
             tensors: self.tensors.iter().filter(|line| line.machine == name).cloned().collect(),
             rows: self.rows.iter().filter(|line| line.machine == name).cloned().collect(),
+            experiments: self.experiments.iter().filter(|line| line.machine == name).cloned().collect(),
             refused: self.refused.iter().filter(|line| line.machine == name).cloned().collect(),
         }
+    }
+
+    /// The rows of other libraries beside these: a library is a format.
+    pub(super) fn beside(&self, peers: &Peers) -> Vec<Row> {
+        let mut rows: Vec<Row> = Vec::new();
+        for row in &self.rows {
+            let Ok(element) = arguments::element(&row.element) else { continue };
+            let case = Case {
+                tensor: row.tensor.clone(),
+                kernel: row.kernel.clone(),
+                mode: row.mode.unwrap_or(0),
+                format: row.format.clone(),
+                rank: row.rank.unwrap_or(0),
+                element: element.name(),
+                threads: row.threads,
+            };
+            for (name, kernel_ms, setup) in peers.loops_of(&case) {
+                let (format, pack_ms) = (name.to_owned(), setup.unwrap_or(0.0));
+                let (compile_ms, copies_ms, ran_as, runs) = (0.0, None, None, 0);
+                let theirs = Row { format, kernel_ms, pack_ms, compile_ms, copies_ms, ran_as, runs, ..row.clone() };
+                if !rows.iter().any(|known| known.machine == theirs.machine && known.key() == theirs.key()) {
+                    rows.push(theirs);
+                }
+            }
+        }
+        rows
+    }
+
+    /// The tensor of a row.
+    pub(super) fn tensor(&self, row: &Row) -> Option<&TensorLine> {
+        self.tensors.iter().find(|tensor| (&tensor.machine, &tensor.tensor) == (&row.machine, &row.tensor))
+    }
+
+    /// Whether hardly anything is computed: fewer operations than a tenth of the entries, as in products of tensors that share few.
+    pub(super) fn is_degenerate(&self, row: &Row) -> bool {
+        let entries = self.tensor(row).map_or(0, |tensor| tensor.nnz);
+        row.operations.is_some_and(|operations| operations < entries as f64 / 10.0)
+    }
+
+    /// The same without the rows that compute hardly anything.
+    pub(super) fn telling(&self) -> Figures {
+        let rows = self.rows.iter().filter(|row| !self.is_degenerate(row)).cloned().collect();
+        Figures { rows, ..self.clone() }
     }
 
     /// The rates of main memory, in bytes a second, by number of threads and backend.

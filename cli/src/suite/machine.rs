@@ -15,6 +15,8 @@ pub(super) fn facts(device: Option<String>) -> Facts {
     let kernel = text("/proc/sys/kernel/osrelease");
     Facts {
         cpu,
+        frequency: frequency(&text),
+        memory: memory(&text),
         processors: std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get),
         caches: caches().iter().map(|cache| (cache.level, cache.bytes)).collect(),
         system: format!("{} {}", std::env::consts::OS, kernel.trim()).trim().to_owned(),
@@ -26,6 +28,23 @@ pub(super) fn facts(device: Option<String>) -> Facts {
         device,
         measured: Vec::new(),
     }
+}
+
+/// What the processor runs at, in MHz.
+fn frequency(text: &dyn Fn(&str) -> String) -> Option<f64> {
+    let highest = text("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq").trim().parse::<f64>();
+    let now = || {
+        text("/proc/cpuinfo").lines().find_map(|line| line.strip_prefix("cpu MHz")?.split_once(": ")?.1.parse().ok())
+    };
+    highest.ok().map(|kilohertz| kilohertz / 1e3).or_else(now)
+}
+
+/// The bytes of main memory.
+fn memory(text: &dyn Fn(&str) -> String) -> Option<usize> {
+    let kilobytes = text("/proc/meminfo")
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix("kB")?.trim().parse::<usize>().ok());
+    kilobytes.map(|kilobytes| 1024 * kilobytes)
 }
 
 /// A short name that tells machines apart: processor, how many, caches, system.

@@ -3,6 +3,7 @@
 //! | file | what it does |
 //! |---|---|
 //! | `description` | what a suite is, as data: `descriptions/*.json` or a user's file |
+//! | `experiments` | what is measured beside each kernel in each format on each tensor |
 //! | `inventory` | what the papers contain, and what there is of it here: `inventories/*.json` |
 //! | `machine` | what is known of the machine |
 //! | `figures` | what was measured, as lines of JSON |
@@ -16,6 +17,7 @@
 mod averages;
 mod charts;
 mod description;
+mod experiments;
 mod figures;
 mod inventory;
 mod machine;
@@ -24,20 +26,23 @@ mod page;
 mod store;
 
 use crate::bench::Look;
+use crate::bench::against::Peers;
 use crate::bench::cases::{Choices, Setting};
 use crate::bench::data::{self, Data};
 use crate::bench::device;
 use crate::bench::timing::{Budget, Clocks};
 use crate::failure::{Failure, note};
 use crate::formats::parse_format;
+use crate::info::{in_order, mode_orders};
 use crate::output::{self, digits};
 use crate::progress::Progress;
 use crate::run::BackendName;
-use crate::{settings, threads};
+use crate::{names, settings, threads};
 use clap::Args;
 use description::{Description, ProductMode, Source};
-use figures::{Figures, Line, MachineLine, TensorLine};
-use observe::Observation;
+use experiments::{Bench, Experiment};
+use figures::{Figures, Line, MachineLine, Row, TensorLine};
+use observe::{Measure, Observation};
 use serde_json::{Value, json};
 use spc::execute::Backend;
 use spc::io;
@@ -68,9 +73,16 @@ pub(crate) struct Suite {
     /// Shorter runs, small tensors, one rank and element type
     #[arg(long)]
     quick: bool,
-    /// Tensors of files beside those of the suite
-    #[arg(long, value_name = "FILE", num_args = 1..)]
+    /// Tensors of files beside those of the suite, or all files of a folder; one of the extents and entries of a paper's tensor gets its
+    /// name, and stands for it
+    #[arg(long, value_name = "FILE|FOLDER", num_args = 1..)]
     tensors: Vec<PathBuf>,
+    /// Measure nothing but the experiments whose names have this, as 'Figure 7'
+    #[arg(long, value_name = "NAME", conflicts_with = "merge")]
+    experiment: Option<String>,
+    /// Show figures of other libraries beside: a file as `spc bench --against` takes it
+    #[arg(long, value_name = "FILE.json")]
+    against: Option<PathBuf>,
     /// Where figures and page go; the suite's name if not given
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
@@ -119,17 +131,15 @@ impl Suite {
 
     fn measure(&self, description: &Description, text: &str) -> Result<(), Failure> {
         let scale = self.scale.unwrap_or(if self.quick { description.scale.min(QUICK) } else { description.scale });
-        let mut sources = description.sources(scale)?;
-        sources.extend(self.tensors.iter().map(|path| Source {
-            name: path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
-            text: path.clone().into(),
-            is_file: true,
-        }));
+        // Files first: one that is a tensor of a paper takes the place of what is generated for it.
+        let mut sources = self.files()?;
+        sources.extend(description.sources(scale)?);
         if sources.is_empty() {
             return Err(Failure::refused("the suite has no tensors").help("`--tensors FILE` adds some"));
         }
         sources.iter().try_for_each(|source| data::check(&source.text))?;
         let choices = self.choices(description)?;
+        let experiments = self.experiments(description)?;
         let backend = self.backend.map_or(Backend::Native, Backend::from);
         let (machines, device) = self.machines(backend)?;
 
@@ -152,22 +162,96 @@ impl Suite {
             labels: description.kernels.clone(),
         };
         let mut store = Store::open(&path, session)?;
-        let backend = backend.name().to_owned();
-        store.add(Line::Machine(MachineLine { run: run.clone(), machine: machine.clone(), backend, facts }))?;
+        let line =
+            MachineLine { run: run.clone(), machine: machine.clone(), backend: backend.name().to_owned(), facts };
+        store.add(Line::Machine(line))?;
         let caches = caches();
         let setting = Setting { budget: self.budget(), machines: &machines, caches: &caches };
-        for source in &sources {
+        let begin = |source: &Source, store: &mut Store| -> Result<Data, Failure> {
             let progress = Progress::new(format!("making {}", source.name));
-            let data = Data::load(&source.text)?.called(&source.name);
+            let mut data = Data::load(&source.text)?.called(&source.name);
+            if let Some(name) = description::recognised(data.shape(), data.nnz()).filter(|_| source.is_file) {
+                data = data.called(&name);
+            }
             drop(progress);
             store.begin(source.is_file);
-            if !store.has_tensor(&source.name) {
+            if !store.has_tensor(&data.name) {
                 let line = tensor(&data, source, description)?;
                 store.add(Line::Tensor(TensorLine { run: run.clone(), machine: machine.clone(), ..line }))?;
             }
-            choices.measure(&data, setting, &mut store)?;
+            Ok(data)
+        };
+        let mut found: Vec<String> = Vec::new();
+        let is_found = |found: &[String], name: &str| found.iter().any(|known| known.eq_ignore_ascii_case(name));
+        for source in &sources {
+            if is_found(&found, &source.name) {
+                continue;
+            }
+            if self.experiment.is_some() && !source.is_file {
+                continue;
+            }
+            let data = begin(source, &mut store)?;
+            if self.experiment.is_none() {
+                choices.measure(&data, setting, &mut store)?;
+            }
+            found.extend(source.is_file.then(|| data.name.clone()));
+        }
+        sources.retain(|source| source.is_file || !is_found(&found, &source.name));
+        let bench = Bench {
+            setting,
+            backend,
+            element: experiments::element(&description.elements),
+            is_quick: self.quick,
+            is_last: description.product_mode == ProductMode::Last,
+        };
+        for experiment in experiments {
+            let own = experiment.sources(scale)?;
+            let of = if own.is_empty() { &sources } else { &own };
+            for source in of.iter().take(if self.quick { 1 } else { usize::MAX }) {
+                let data = begin(source, &mut store)?;
+                experiment.measure(&data, &bench, &mut store)?;
+            }
         }
         self.report(&store.figures, Some(description), store.counts)
+    }
+
+    /// The files, and those of folders by their names.
+    fn files(&self) -> Result<Vec<Source>, Failure> {
+        let mut paths = Vec::new();
+        for path in &self.tensors {
+            if !path.is_dir() {
+                paths.push(path.clone());
+                continue;
+            }
+            let fail = |error: std::io::Error| Failure::file(path.display(), error);
+            let entries = std::fs::read_dir(path).map_err(fail)?.collect::<Result<Vec<_>, _>>().map_err(fail)?;
+            let mut own: Vec<PathBuf> = entries.into_iter().map(|entry| entry.path()).collect();
+            own.retain(|path| io::FileType::of(path).is_some() && path.is_file());
+            if own.is_empty() {
+                return Err(Failure::file(path.display(), "the folder has no tensor files"));
+            }
+            own.sort();
+            paths.extend(own);
+        }
+        let source = |path: PathBuf| Source {
+            name: path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
+            text: path.into(),
+            is_file: true,
+        };
+        Ok(paths.into_iter().map(source).collect())
+    }
+
+    /// The experiments that are asked for.
+    fn experiments<'a>(&self, description: &'a Description) -> Result<Vec<&'a Experiment>, Failure> {
+        let all = &description.experiments;
+        let Some(name) = &self.experiment else { return Ok(all.iter().collect()) };
+        let found: Vec<&Experiment> = all.iter().filter(|experiment| experiment.name.contains(&name[..])).collect();
+        if found.is_empty() {
+            let known = all.iter().map(|experiment| &experiment.name[..]);
+            let message = format!("the suite has no experiment `{name}`");
+            return Err(names::unknown(message, name, known, "they are"));
+        }
+        Ok(found)
     }
 
     fn choices(&self, description: &Description) -> Result<Choices, Failure> {
@@ -219,11 +303,24 @@ impl Suite {
     /// Writes the page, and says what came of it.
     fn report(
         &self,
-        figures: &Figures,
+        measured: &Figures,
         description: Option<&Description>,
         counts: (usize, usize),
     ) -> Result<(), Failure> {
-        if figures.rows.is_empty() {
+        let mut figures = measured.clone();
+        if let Some(path) = &self.against {
+            let peers = Peers::read(path)?;
+            figures.rows.extend(measured.beside(&peers));
+            if peers.of_calls() > 0 {
+                let count = peers.of_calls();
+                note(format!(
+                    "{count} figures of {} are left out: suites have times of loops, not of calls",
+                    path.display()
+                ));
+            }
+        }
+        let figures = &figures;
+        if figures.rows.is_empty() && figures.experiments.is_empty() {
             let failure = Failure::refused("there are no figures to report");
             return Err(figures.refused.iter().take(3).fold(failure, |failure, refused| {
                 failure
@@ -258,14 +355,18 @@ fn tensor(data: &Data, source: &Source, description: &Description) -> Result<Ten
     let mut storage = std::collections::BTreeMap::new();
     for format in &description.formats {
         // What this order can't have is told with the kernels.
-        if let Ok(parsed) = parse_format(format, data.order(), &definitions)
-            && let Ok(size) = data.storage(&parsed)
-        {
-            storage.insert(format.clone(), (size.bytes(), size.units()));
+        let Ok(parsed) = parse_format(format, data.order(), &definitions) else { continue };
+        let named = |order: &String| mode_orders(order, data.order()).unwrap_or_default();
+        let others = description.orders.iter().flat_map(named);
+        let all = others.map(|(name, modes)| (format!("{format} {name}"), in_order(&parsed, &modes)));
+        for (name, format) in [(format.clone(), parsed.clone())].into_iter().chain(all) {
+            if let Ok(size) = data.storage(&format) {
+                storage.insert(name, (size.bytes(), size.units()));
+            }
         }
     }
     Ok(TensorLine {
-        tensor: source.name.clone(),
+        tensor: data.name.clone(),
         source: source.text.to_string_lossy().into_owned(),
         is_file: source.is_file,
         shape: statistics.shape.clone(),
@@ -292,8 +393,9 @@ fn as_json(figures: &Figures, description: Option<&Description>, page: &Path) ->
         "machines": figures.machines,
         "tensors": figures.tensors,
         "rows": figures.rows,
+        "experiments": figures.experiments,
         "refused": figures.refused,
-        "averages": averages::averages(&figures.rows).iter().map(averages::Average::as_json).collect::<Vec<_>>(),
+        "averages": averages::averages(&figures.telling().rows).iter().map(averages::Average::as_json).collect::<Vec<_>>(),
         "observations": observations.collect::<Vec<_>>(),
     })
 }
@@ -312,11 +414,35 @@ fn observed<'a>(
     all
 }
 
+/// The heads of a table of an experiment.
+fn experiment_heads(experiment: &Experiment) -> Vec<&'static str> {
+    let measures = experiment.measures.iter().map(|measure| measure.unit());
+    ["tensor", "kernel", "format", "setting", "type", "mode", "rank", "threads"].into_iter().chain(measures).collect()
+}
+
+/// A row of an experiment.
+fn experiment_cells(row: &Row, experiment: &Experiment, figures: &Figures) -> Vec<String> {
+    let optional = |number: Option<usize>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
+    let mut cells = vec![
+        row.tensor.clone(),
+        row.label.clone(),
+        row.format.clone(),
+        row.setting.clone().unwrap_or_else(|| "-".to_owned()),
+        row.element.clone(),
+        optional(row.mode),
+        optional(row.rank),
+        row.threads.to_string(),
+    ];
+    let value = |measure: &Measure| measure.of(row, figures).map_or_else(|| "-".to_owned(), digits);
+    cells.extend(experiment.measures.iter().map(value));
+    cells
+}
+
 fn as_text(figures: &Figures, description: Option<&Description>, counts: (usize, usize), page: &Path) -> String {
     let heads = ["kernel", "format", "backend", "type", "threads", "GFLOP/s", "roofline", "cases"];
     let mut rows = vec![heads.map(str::to_owned).to_vec()];
     let optional = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), digits);
-    for average in averages::averages(&figures.rows) {
+    for average in averages::averages(&figures.telling().rows) {
         let share = average.efficiency.map_or_else(|| "-".to_owned(), |share| format!("{:.0}%", 100.0 * share));
         let averages::Average { label, format, backend, element, threads, count, gflops, .. } = average;
         rows.push(vec![
@@ -331,6 +457,20 @@ fn as_text(figures: &Figures, description: Option<&Description>, counts: (usize,
         ]);
     }
     let mut text = output::table(&rows, 4);
+    let degenerate = figures.rows.iter().filter(|row| figures.is_degenerate(row)).count();
+    if degenerate > 0 {
+        let (rows, all) = (degenerate, figures.rows.len());
+        text.push_str(&format!("left out: {rows} of {all} rows compute fewer results than a tenth of their entries\n"));
+    }
+    for experiment in description.iter().flat_map(|description| &description.experiments) {
+        let own = figures.experiments.iter().filter(|row| row.experiment.as_ref() == Some(&experiment.name));
+        let own: Vec<Vec<String>> = own.map(|row| experiment_cells(row, experiment, figures)).collect();
+        if !own.is_empty() {
+            let heads = experiment_heads(experiment).into_iter().map(str::to_owned).collect();
+            let rows: Vec<Vec<String>> = [heads].into_iter().chain(own).collect();
+            text.push_str(&format!("\n{}\n{}", experiment.name, output::table(&rows, 5)));
+        }
+    }
     for (_, observation, verdict) in observed(figures, description) {
         let holds = verdict.holds.map_or("not measured", |holds| if holds { "true" } else { "false" });
         let (says, source) = (&observation.says, observation.source());

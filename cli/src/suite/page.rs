@@ -4,7 +4,7 @@ use super::averages::{above, averages, gains};
 use super::charts;
 use super::description::Description;
 use super::figures::{Facts, Figures, Row};
-use super::observed;
+use super::{experiment_cells, experiment_heads, observed};
 use crate::failure::Failure;
 use crate::output::{bytes, digits, shape};
 use crate::page::{Escaped, fill};
@@ -15,6 +15,7 @@ const TEMPLATE: &str = include_str!("page.html");
 
 /// The page.
 pub(super) fn page(figures: &Figures, description: Option<&Description>) -> Result<String, Failure> {
+    let (all, figures) = (figures, &figures.telling());
     let machines = figures.machine_names();
     let own = |name: &&str| figures.of_machine(name);
     let for_each = |draw: fn(&Figures) -> Result<String, Failure>| -> Result<String, Failure> {
@@ -39,14 +40,16 @@ pub(super) fn page(figures: &Figures, description: Option<&Description>) -> Resu
         ("machine", machine(figures)),
         ("memory", memory(figures)),
         ("rooflines", for_each(charts::rooflines)?),
-        ("bars", for_each(charts::bars)?),
+        ("rates", charts::rates(figures, description)?),
+        ("experiments", experiments(figures, description)?),
         ("averages", averages_table(figures)),
         ("gains", gains_table(figures)),
         ("scaling", for_each(charts::threads)?),
         ("storage", storage(figures)),
         ("above", above_list(figures)),
+        ("degenerate", degenerate(all)),
         ("refused", refused(figures)),
-        ("rows", rows(figures)),
+        ("rows", rows(all)),
     ];
     Ok(fill(TEMPLATE, &parts))
 }
@@ -87,6 +90,49 @@ fn warning(figures: &Figures) -> String {
             .to_owned();
     }
     String::new()
+}
+
+/// What is measured beside each kernel in each format on each tensor.
+fn experiments(figures: &Figures, description: Option<&Description>) -> Result<String, Failure> {
+    let mut text = String::new();
+    for experiment in description.iter().flat_map(|description| &description.experiments) {
+        let own = || figures.experiments.iter().filter(|row| row.experiment.as_ref() == Some(&experiment.name));
+        if own().next().is_none() {
+            continue;
+        }
+        let paper =
+            if experiment.paper.is_empty() { String::new() } else { format!("the paper has {}", experiment.paper) };
+        let section =
+            if experiment.section.is_empty() { String::new() } else { format!("section {}", experiment.section) };
+        let source = [section, paper].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
+        _ = write!(text, "<h3>{}</h3>\n<p>{}</p>\n", Escaped(&experiment.name), Escaped(source));
+        text.push_str(&charts::experiment(figures, experiment)?);
+        let heads = experiment_heads(experiment);
+        let rows = own().map(|row| experiment_cells(row, experiment, figures));
+        text.push_str(&table(&experiment.name, &heads, rows));
+    }
+    Ok(if text.is_empty() { "<p>There are none.</p>\n".to_owned() } else { text })
+}
+
+/// The rows that averages, charts and observations leave out.
+fn degenerate(figures: &Figures) -> String {
+    let rows = figures.rows.iter().filter(|row| figures.is_degenerate(row));
+    let mut kernels: Vec<(&str, usize)> = Vec::new();
+    for row in rows {
+        match kernels.iter_mut().find(|(label, _)| *label == row.label) {
+            Some((_, count)) => *count += 1,
+            None => kernels.push((&row.label, 1)),
+        }
+    }
+    if kernels.is_empty() {
+        return String::new();
+    }
+    let named = joined(kernels.iter().map(|(label, count)| format!("{label} ({count})")), ", ");
+    format!(
+        "<p>Averages, charts and observations leave out rows that compute fewer results than a tenth of their entries, as products of \
+         tensors that share few: {}.</p>\n",
+        Escaped(named)
+    )
 }
 
 fn observations(figures: &Figures, description: Option<&Description>) -> String {
@@ -140,8 +186,21 @@ fn tensors(figures: &Figures) -> String {
 fn machine(figures: &Figures) -> String {
     let mut text = String::new();
     for line in &figures.machines {
-        let Facts { cpu, processors, caches, system, rustc, spc, commit, date, command, device, measured } =
-            &line.facts;
+        let Facts {
+            cpu,
+            processors,
+            frequency,
+            memory,
+            caches,
+            system,
+            rustc,
+            spc,
+            commit,
+            date,
+            command,
+            device,
+            measured,
+        } = &line.facts;
         let caches = joined(caches.iter().map(|(level, size)| format!("L{level} {}", bytes(*size))), ", ");
         let peaks = joined(
             measured.iter().map(|of| {
@@ -150,10 +209,22 @@ fn machine(figures: &Figures) -> String {
             }),
             "; ",
         );
+        // What modules of memory could do at most is not told to programs.
+        let bandwidths = joined(
+            measured.iter().filter_map(|of| {
+                let farthest = of.points.last()?;
+                let (threads, read, triad) = (of.threads, digits(farthest.read), digits(farthest.triad));
+                Some(format!("{threads} threads: {read} GB/s read, {triad} triad, as measured"))
+            }),
+            "; ",
+        );
         let mut rows = vec![
             ("processor", cpu.clone()),
             ("processors", processors.to_string()),
+            ("frequency", frequency.map_or_else(|| "not known".to_owned(), |mhz| format!("{:.2} GHz", mhz / 1e3))),
             ("caches", caches),
+            ("memory", memory.map_or_else(|| "not known".to_owned(), bytes)),
+            ("bandwidth of memory", bandwidths),
             ("peak", peaks),
             ("system", system.clone()),
             ("compiler", rustc.clone()),

@@ -24,6 +24,9 @@ pub(super) struct Store {
     done: BTreeSet<Key>,
     pub(super) figures: Figures,
     is_file: bool,
+    /// The experiment that rows belong to, and its setting.
+    experiment: Option<String>,
+    setting: Option<String>,
     /// How many were there, and how many were added.
     pub(super) counts: (usize, usize),
 }
@@ -83,9 +86,11 @@ impl Store {
         }
         let file = OpenOptions::new().create(true).append(true).open(path).map_err(fail)?;
         let refused = figures.refused.iter().map(RefusedLine::key);
-        let done: BTreeSet<Key> = figures.rows.iter().map(Row::key).chain(refused).collect();
-        let counts = (figures.rows.len(), 0);
-        Ok(Self { path: path.to_owned(), file, run, machine, backend, labels, done, figures, is_file: false, counts })
+        let rows = figures.rows.iter().chain(&figures.experiments);
+        let done: BTreeSet<Key> = rows.map(Row::key).chain(refused).collect();
+        let counts = (figures.rows.len() + figures.experiments.len(), 0);
+        let (path, is_file, experiment, setting) = (path.to_owned(), false, None, None);
+        Ok(Self { path, file, run, machine, backend, labels, done, figures, is_file, experiment, setting, counts })
     }
 
     /// Whether something of a tensor has been written.
@@ -96,6 +101,65 @@ impl Store {
     /// Whether the tensor at hand is a file.
     pub(super) fn begin(&mut self, is_file: bool) {
         self.is_file = is_file;
+    }
+
+    /// Rows belong to an experiment from here on, which calls kernels by these names.
+    pub(super) fn begin_experiment(&mut self, name: &str, labels: &[(String, String)]) {
+        (self.experiment, self.labels) = (Some(name.to_owned()), labels.to_vec());
+    }
+
+    /// What an experiment varies is this from here on.
+    pub(super) fn set(&mut self, setting: Option<String>) {
+        self.setting = setting;
+    }
+
+    /// Whether a row of an experiment is to be measured; `row` has what tells it from others.
+    pub(super) fn wants_row(&self, row: &Row) -> bool {
+        !self.done.contains(&self.completed(row.clone()).key())
+    }
+
+    /// Takes a row of an experiment.
+    pub(super) fn add_row(&mut self, row: Row) -> Result<(), Failure> {
+        let row = self.completed(row);
+        self.done.insert(row.key());
+        self.counts.1 += 1;
+        self.add(Line::Row(row))
+    }
+
+    /// Takes a row of an experiment that does not run.
+    pub(super) fn refuse_row(&mut self, row: Row, reason: String) -> Result<(), Failure> {
+        let row = self.completed(row);
+        self.done.insert(row.key());
+        let Row { run, machine, tensor, kernel, mode, format, rank, element, threads, backend, .. } = row;
+        let (experiment, setting) = (row.experiment, row.setting);
+        self.add(Line::Refused(RefusedLine {
+            run,
+            machine,
+            tensor,
+            kernel,
+            mode,
+            format,
+            rank,
+            element,
+            threads,
+            backend,
+            experiment,
+            setting,
+            reason,
+        }))
+    }
+
+    /// The row with what all rows have in common.
+    fn completed(&self, row: Row) -> Row {
+        Row {
+            run: self.run.clone(),
+            machine: self.machine.clone(),
+            backend: self.backend.to_owned(),
+            is_file: self.is_file,
+            experiment: self.experiment.clone(),
+            setting: self.setting.clone(),
+            ..row
+        }
     }
 
     /// Writes a line, whole or not at all where the process is killed: what ends in the middle is left out when it is read.
@@ -116,7 +180,9 @@ impl Store {
     fn key(&self, case: &Case) -> Key {
         let Case { tensor, kernel, mode, format, rank, element, threads } = case.clone();
         let some = |number: usize| Some(number).filter(|&number| number > 0);
-        (tensor, kernel, some(mode), format, some(rank), element.to_owned(), threads, self.backend.to_owned())
+        let (element, backend) = (element.to_owned(), self.backend.to_owned());
+        let (experiment, setting) = (self.experiment.clone(), self.setting.clone());
+        (tensor, kernel, some(mode), format, some(rank), element, threads, backend, experiment, setting)
     }
 
     /// A record's fields, with those that every line has.
@@ -129,6 +195,8 @@ impl Store {
             ("backend", json!(self.backend)),
             ("label", json!(label)),
             ("is_file", json!(self.is_file)),
+            ("experiment", json!(self.experiment)),
+            ("setting", json!(self.setting)),
         ] {
             fields[name] = value;
         }
@@ -138,8 +206,9 @@ impl Store {
 
 impl RefusedLine {
     fn key(&self) -> Key {
-        let RefusedLine { tensor, kernel, mode, format, rank, element, threads, backend, .. } = self.clone();
-        (tensor, kernel, mode, format, rank, element, threads, backend)
+        let RefusedLine { tensor, kernel, mode, format, rank, element, threads, backend, experiment, setting, .. } =
+            self.clone();
+        (tensor, kernel, mode, format, rank, element, threads, backend, experiment, setting)
     }
 }
 

@@ -80,3 +80,76 @@ fn what_is_no_suite_is_refused() {
     assert_has(&place.refuses(&["suite", "li2020", "--scale", "0"]).replace('\n', " "), &["scale"]);
     assert!(!place.path("o").exists() && !place.path("li2020").exists());
 }
+
+const EXPERIMENTS: &str = r#"{
+  "name": "mine", "title": "Experiments", "kernels": {"TTV": "ttv"}, "formats": ["csf"], "orders": ["jki"],
+  "tensors": [{"generator": "uniform", "shape": [20, 30, 25], "nnz": 400, "name": "u"}],
+  "figures": [{"name": "Figure 1", "measure": "runs", "panels": [{"name": "Ttv", "kernels": ["TTV"]}]}],
+  "experiments": [
+    {"name": "By rank", "section": "7", "paper": "ranks up to 256", "along": "rank", "measures": ["time", "stream_share"], "formats": ["coo"],
+     "modes": [2], "ranks": [4, 8], "kernels": {"MTTKRP": "mttkrp", "MTTKRP-C": "mttkrp_permutation"}},
+    {"name": "In parts", "along": "parts", "measures": ["time", "pipeline"], "formats": ["csf"], "modes": [1],
+     "kernels": {"TTV": "ttv_dense"}, "parts": [1, 3]},
+    {"name": "CP-ALS", "along": "tensor", "measures": ["time", "mttkrp_share"], "formats": ["coo"], "ranks": [3],
+     "decomposition": {"method": "als", "iterations": 3, "copies": ["none", "permutations", "sorted"]}}
+  ],
+  "observations": [
+    {"says": "MTTKRP is a part.", "experiment": "CP-ALS", "test": "below", "measure": "mttkrp_share", "limit": 1, "least": 1},
+    {"says": "Permutations are there.", "experiment": "CP-ALS", "test": "ratio", "measure": "runs", "least": 0,
+     "a": {"settings": ["permutations"]}, "b": {"settings": ["as stored"]}}
+  ]
+}"#;
+
+#[test]
+fn experiments_are_measured_beside_kernels() {
+    let place = Place::new().with("mine.json", EXPERIMENTS);
+    let json = place.json(&suite(&["--json"]));
+    let experiments = json["experiments"].as_array().unwrap();
+    let of = |name: &str| experiments.iter().filter(|row| row["experiment"] == name).collect::<Vec<_>>();
+    assert_eq!((of("By rank").len(), of("In parts").len(), of("CP-ALS").len()), (4, 2, 3), "{json:#}");
+    let settings = |name: &str| of(name).iter().map(|row| row["setting"].as_str().unwrap()).collect::<Vec<_>>();
+    assert_eq!(settings("In parts"), ["1 part", "3 parts"]);
+    assert_eq!(settings("CP-ALS"), ["as stored", "permutations", "sorted copies"]);
+    let fits: Vec<f64> = of("CP-ALS").iter().map(|row| row["also"]["fit"].as_f64().unwrap()).collect();
+    assert!(fits.iter().all(|fit| (fit - fits[0]).abs() < 1e-9), "{fits:?}");
+    assert_eq!(json["rows"].as_array().unwrap().len(), 3);
+    let holds: Vec<_> = json["observations"].as_array().unwrap().iter().map(|one| one["holds"].clone()).collect();
+    assert_eq!(holds, [true, true]);
+    assert_eq!(json["tensors"][0]["storage"]["csf jki"].as_array().unwrap().len(), 2);
+    let page = place.read("o/page.html");
+    let charts = [
+        "<title>u: time</title>",
+        "<title>u: bandwidth</title>",
+        "<title>CP-ALS: MTTKRPs</title>",
+        "<h3>Figure 1, f64</h3>",
+    ];
+    assert_has(&page, &charts);
+    assert_has(&page, &["section 7; the paper has ranks up to 256", "<caption>In parts</caption>"]);
+    assert_has(&place.prints(&suite(&[])), &["12 rows were there, 0 were measured", "sorted copies"]);
+    let alone = [&RUN[..], &["0.001", "--threads", "1", "--out", "p", "--experiment", "parts", "--json"]].concat();
+    let json = place.json(&alone);
+    assert_eq!((json["rows"].as_array().unwrap().len(), json["experiments"].as_array().unwrap().len()), (0, 2));
+    assert_has(&place.refuses(&suite(&["--experiment", "Rank"])), &["no experiment `Rank`", "By rank"]);
+    let wrong = EXPERIMENTS.replacen("\"experiment\": \"CP-ALS\"", "\"experiment\": \"CP\"", 1);
+    assert_has(&place.with("mine.json", &wrong).refuses(&suite(&[])), &["is of no experiment of the suite"]);
+}
+
+#[test]
+fn files_of_a_folder_and_other_libraries_stand_beside() {
+    let peers = r#"[
+      {"peer": "Other", "variant": "csf", "tensor": "u", "kernel": "ttv", "mode": 1, "element": "f64", "median_ms": 0.5},
+      {"peer": "Other", "tensor": "u", "kernel": "ttv", "mode": 2, "element": "f64", "median_ms": 0.5, "clock": "call"}
+    ]"#;
+    let place = Place::new().with("mine.json", SUITE).with("peers.json", peers);
+    std::fs::create_dir_all(place.path("t/empty")).unwrap();
+    let place =
+        place.with("t/b.tns", "1 2 1 0.5\n2 1 3 1.5\n").with("t/a.tns", "2 1 3 1.5\n").with("t/README.md", "no tensor");
+    let json = place.json(&suite(&["--tensors", "t", "--against", "peers.json", "--json"]));
+    let names: Vec<_> = json["tensors"].as_array().unwrap().iter().map(|tensor| tensor["tensor"].clone()).collect();
+    assert_eq!(names, ["a.tns", "b.tns", "u"]);
+    let theirs = json["rows"].as_array().unwrap().iter().filter(|row| row["format"] == "Other csf").collect::<Vec<_>>();
+    let [theirs] = &theirs[..] else { panic!("{theirs:?}") };
+    assert_eq!((&theirs["kernel_ms"], &theirs["mode"], &theirs["threads"]), (&0.5.into(), &1.into(), &1.into()));
+    assert!(!place.read("o/rows.jsonl").contains("Other csf"), "figures of others are not ours");
+    assert_has(&place.refuses(&suite(&["--tensors", "t/empty"])), &["t/empty", "no tensor files"]);
+}
