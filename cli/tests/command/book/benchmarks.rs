@@ -3,6 +3,7 @@
 use super::{assert_made, root};
 use serde::Deserialize;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 const HEAD: &str = "\
@@ -45,6 +46,8 @@ struct Record {
     machines: Vec<Machine>,
     tensors: Vec<Tensor>,
     averages: Vec<Average>,
+    #[serde(default)]
+    experiments: Vec<Row>,
     observations: Vec<Observation>,
 }
 
@@ -104,12 +107,56 @@ struct Average {
     transformation_share: Option<f64>,
 }
 
+/// A row of an experiment.
+#[derive(Deserialize)]
+struct Row {
+    machine: String,
+    experiment: String,
+    label: String,
+    tensor: String,
+    format: String,
+    setting: Option<String>,
+    mode: Option<usize>,
+    rank: Option<usize>,
+    threads: usize,
+    backend: String,
+    kernel_ms: f64,
+    #[serde(default)]
+    also: BTreeMap<String, f64>,
+}
+
 #[derive(Deserialize)]
 struct Observation {
     machine: String,
     says: String,
+    #[serde(default)]
+    section: String,
+    #[serde(default)]
+    paper: String,
     holds: Option<bool>,
     figures: String,
+}
+
+/// The columns of a table of an experiment.
+const EXPERIMENT: [&str; 10] =
+    ["tensor", "kernel", "format", "setting", "mode", "rank", "threads", "ms", "MTTKRPs", "sorting, in iterations"];
+
+impl Row {
+    fn cells(&self) -> Vec<String> {
+        let optional = |number: Option<usize>| number.map_or_else(|| "–".to_owned(), |number| number.to_string());
+        vec![
+            self.tensor.clone(),
+            self.label.clone(),
+            format!("`{}`", self.format),
+            self.setting.clone().unwrap_or_else(|| "–".to_owned()),
+            optional(self.mode),
+            optional(self.rank),
+            self.threads.to_string(),
+            format!("{:.3}", self.kernel_ms),
+            percent(self.also.get("mttkrp_share").copied()),
+            rate(self.also.get("sorting_iterations").copied()),
+        ]
+    }
 }
 
 /// A cell of a table.
@@ -183,14 +230,24 @@ pub(crate) fn section(name: &str, record: Value) -> String {
             vec![tensor.tensor.clone(), shape.join(" × "), tensor.nnz.to_string()]
         });
         table(&mut page, &["tensor", "shape", "entries"], tensors);
+        let rows: Vec<&Row> =
+            record.experiments.iter().filter(|row| own(&row.machine) && row.backend == *backend).collect();
+        let mut experiments: Vec<&str> = rows.iter().map(|row| &row.experiment[..]).collect();
+        experiments.dedup();
+        for experiment in experiments {
+            write!(page, "\n#### {experiment}\n").unwrap();
+            let own = rows.iter().filter(|row| row.experiment == experiment);
+            table(&mut page, &EXPERIMENT, own.map(|row| row.cells()));
+        }
         let observations =
             record.observations.iter().filter(|observation| own(&observation.machine)).map(|observation| {
                 let holds = observation.holds.map_or("not measured", |holds| if holds { "true" } else { "false" });
-                vec![observation.says.clone(), holds.to_owned(), observation.figures.clone()]
+                let Observation { says, section, paper, figures, .. } = observation;
+                [says, section, paper, holds, figures].map(|text| text.to_owned()).to_vec()
             });
         let observations: Vec<Vec<String>> = observations.collect();
         if !observations.is_empty() {
-            table(&mut page, &["observation", "here", "figures"], observations);
+            table(&mut page, &["observation", "section", "the paper has", "here", "figures"], observations);
         }
     }
     page
@@ -239,7 +296,10 @@ const MADE_UP: &str = r#"{
     { "machine": "Other", "kernel": "TTM", "format": "coo", "backend": "native", "element": "f64", "threads": 2, "cases": 3,
       "gflops": 1.0, "roofline_share": null, "transformation_share": null, "operations_per_byte": null }
   ],
-  "observations": [{ "machine": "Made-up x2 (0001)", "says": "a | b", "holds": false, "figures": "0.9" }]
+  "experiments": [{ "machine": "Made-up x2 (0001)", "experiment": "By rank", "label": "CP-ALS", "tensor": "u", "format": "coo",
+    "setting": "permutations", "mode": null, "rank": 8, "threads": 2, "backend": "native", "kernel_ms": 1.5,
+    "also": { "mttkrp_share": 0.25 } }],
+  "observations": [{ "machine": "Made-up x2 (0001)", "says": "a | b", "section": "5", "paper": "0.7", "holds": false, "figures": "0.9" }]
 }"#;
 
 #[test]
@@ -253,7 +313,9 @@ fn a_record_has_its_machine_commit_and_date() {
         "| 2 | 40.00 | – | 12.50 |\n",
         "| TTV | `csf` | f64 | 2 | 1.23 | 50% | – | 3 |\n",
         "| u | 20 × 30 | 400 |\n",
-        "| a \\| b | false | 0.9 |\n",
+        "\n#### By rank\n",
+        "| u | CP-ALS | `coo` | permutations | – | 8 | 2 | 1.500 | 25% | – |\n",
+        "| a \\| b | 5 | 0.7 | false | 0.9 |\n",
     ] {
         assert!(made.contains(part), "no {part:?} in {made}");
     }
