@@ -137,6 +137,9 @@ struct Observation {
     figures: String,
 }
 
+/// How many rows of an experiment the page has of each number of threads.
+const LONG: usize = 48;
+
 /// The columns of a table of an experiment.
 const EXPERIMENT: [&str; 10] =
     ["tensor", "kernel", "format", "setting", "mode", "rank", "threads", "ms", "MTTKRPs", "sorting, in iterations"];
@@ -164,10 +167,15 @@ fn cell(text: &str) -> String {
     text.replace('\n', " ").replace('|', "\\|")
 }
 
+/// A table, without the columns that have nothing.
 fn table(page: &mut String, heads: &[&str], rows: impl IntoIterator<Item = Vec<String>>) {
-    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let rows: Vec<Vec<String>> = rows.into_iter().collect();
+    let has = |column: &usize| rows.is_empty() || rows.iter().any(|row| row[*column] != "–");
+    let kept: Vec<usize> = (0..heads.len()).filter(has).collect();
+    let only = |cells: &[String]| kept.iter().map(|&column| cells[column].clone()).collect::<Vec<_>>();
+    let line = |cells: &[String]| format!("| {} |\n", only(cells).join(" | "));
     let heads: Vec<String> = heads.iter().map(|&head| head.to_owned()).collect();
-    *page += &format!("\n{}|{}\n", line(&heads), "---|".repeat(heads.len()));
+    *page += &format!("\n{}|{}\n", line(&heads), "---|".repeat(kept.len()));
     for row in rows {
         *page += &line(&row.iter().map(|text| cell(text)).collect::<Vec<_>>());
     }
@@ -236,7 +244,11 @@ pub(crate) fn section(name: &str, record: Value) -> String {
         experiments.dedup();
         for experiment in experiments {
             write!(page, "\n#### {experiment}\n").unwrap();
-            let own = rows.iter().filter(|row| row.experiment == experiment);
+            let own = || rows.iter().filter(|row| row.experiment == experiment);
+            let most = own().map(|row| row.threads).max();
+            // Of many rows those of all threads.
+            let is_long = own().count() > LONG;
+            let own = own().filter(|row| !is_long || Some(row.threads) == most);
             table(&mut page, &EXPERIMENT, own.map(|row| row.cells()));
         }
         let observations =
@@ -310,11 +322,11 @@ fn a_record_has_its_machine_commit_and_date() {
         "\n## mine\n\n### mine: Made-up x2 (0001), native\n",
         "| processor | Made-up, 2 threads |\n",
         "| spc | 0.1.0, commit `0123456789ab` |\n| date | 2000-01-02 03:04 UTC |\n| command | `spc suite mine.json` |\n",
-        "| 2 | 40.00 | – | 12.50 |\n",
-        "| TTV | `csf` | f64 | 2 | 1.23 | 50% | – | 3 |\n",
+        "| 2 | 40.00 | 12.50 |\n",
+        "| TTV | `csf` | f64 | 2 | 1.23 | 50% | 3 |\n",
         "| u | 20 × 30 | 400 |\n",
         "\n#### By rank\n",
-        "| u | CP-ALS | `coo` | permutations | – | 8 | 2 | 1.500 | 25% | – |\n",
+        "| u | CP-ALS | `coo` | permutations | 8 | 2 | 1.500 | 25% |\n",
         "| a \\| b | 5 | 0.7 | false | 0.9 |\n",
     ] {
         assert!(made.contains(part), "no {part:?} in {made}");
