@@ -1,10 +1,10 @@
 //! What suites measure beside each kernel in each format on each tensor: kernels along one setting, kernels on a tensor that comes in parts,
 //! and decompositions.
 
-use super::description::{Source, TensorSource, in_order, sixteen};
 use super::figures::Row;
 use super::observe::Measure;
 use super::store::Store;
+use super::tensors::{Source, TensorSource, in_order, sixteen};
 use crate::arguments;
 use crate::bench::cases::{Choices, Setting};
 use crate::bench::data::Data;

@@ -3,6 +3,7 @@
 //! | file | what it does |
 //! |---|---|
 //! | `description` | what a suite is, as data: `descriptions/*.json` or a user's file |
+//! | `tensors` | where tensors come from |
 //! | `experiments` | what is measured beside each kernel in each format on each tensor |
 //! | `inventory` | what the papers contain, and what there is of it here: `inventories/*.json` |
 //! | `machine` | what is known of the machine |
@@ -24,6 +25,7 @@ mod machine;
 mod observe;
 mod page;
 mod store;
+mod tensors;
 
 use crate::bench::Look;
 use crate::bench::against::Peers;
@@ -39,7 +41,7 @@ use crate::progress::Progress;
 use crate::run::BackendName;
 use crate::{names, settings, threads};
 use clap::Args;
-use description::{Description, ProductMode, Source};
+use description::{Description, ProductMode};
 use experiments::{Bench, Experiment};
 use figures::{Figures, Line, MachineLine, Row, TensorLine};
 use observe::{Measure, Observation};
@@ -52,6 +54,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use store::{Session, Store};
+use tensors::Source;
 
 /// Run a benchmark suite, and report it on one page
 ///

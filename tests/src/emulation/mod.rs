@@ -73,9 +73,8 @@ pub fn compile(programs: &[&Emulated]) -> Result<Arc<Emulation>, Skip> {
     Command::new("g++").arg("--version").output().map_err(|_| Skip::without_cpp())?;
     let folder = tempfile::tempdir().expect("there is room for temporary files");
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("files can be written");
-    write("device.h", include_str!("../../../runtime/src/cuda/model/emulation/device.h"));
-    write("runtime.cpp", include_str!("../../../runtime/src/cuda/model/emulation/runtime.cpp"));
-    write("races.inc", include_str!("../../../runtime/src/cuda/model/emulation/races.inc"));
+    write("device.h", DEVICE);
+    std::fs::write(folder.path().join("runtime.o"), runtime()).expect("files can be written");
     // One file for each processor.
     let mut batches = vec![String::new(); 2];
     for (number, module) in programs.iter().flat_map(|program| &program.modules).enumerate() {
@@ -87,8 +86,7 @@ pub fn compile(programs: &[&Emulated]) -> Result<Arc<Emulation>, Skip> {
             *batch += &format!("SPC_EXPORT_AS({function}, in_{}::{function})\n", module.name);
         }
     }
-    let mut steps: Vec<Vec<String>> =
-        vec![compiler(&["-O1", "-DSPC_RACECHECK", "-c", "runtime.cpp", "-o", "runtime.o"])];
+    let mut steps: Vec<Vec<String>> = Vec::new();
     for (number, batch) in batches.iter().enumerate() {
         write(&format!("batch_{number}.cpp"), batch);
         let (source, object) = (format!("batch_{number}.cpp"), format!("batch_{number}.o"));
@@ -104,6 +102,26 @@ pub fn compile(programs: &[&Emulated]) -> Result<Arc<Emulation>, Skip> {
     });
     run(folder.path(), &compiler(&["-shared", "runtime.o", "batch_0.o", "batch_1.o", "-o", "batch.so"]));
     Ok(Arc::new(Emulation::open(&folder.path().join("batch.so"))))
+}
+
+const DEVICE: &str = include_str!("../../../runtime/src/cuda/model/emulation/device.h");
+
+/// The object of `runtime.cpp`, which all batches share.
+fn runtime() -> &'static [u8] {
+    static OBJECT: OnceLock<Vec<u8>> = OnceLock::new();
+    OBJECT.get_or_init(|| {
+        let folder = tempfile::tempdir().expect("there is room for temporary files");
+        for (name, text) in [
+            ("device.h", DEVICE),
+            ("runtime.cpp", include_str!("../../../runtime/src/cuda/model/emulation/runtime.cpp")),
+            ("races.inc", include_str!("../../../runtime/src/cuda/model/emulation/races.inc")),
+        ] {
+            std::fs::write(folder.path().join(name), text).expect("files can be written");
+        }
+        let arguments = ["-O1", "-DSPC_RACECHECK", "-c", "runtime.cpp", "-o", "runtime.o"];
+        run(folder.path(), &compiler(&arguments));
+        std::fs::read(folder.path().join("runtime.o")).expect("it was compiled")
+    })
 }
 
 fn compiler(arguments: &[&str]) -> Vec<String> {
