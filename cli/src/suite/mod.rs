@@ -24,6 +24,8 @@ mod inventory;
 mod machine;
 mod observe;
 mod page;
+#[cfg(test)]
+mod published;
 mod store;
 mod tensors;
 
