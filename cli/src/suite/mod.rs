@@ -125,16 +125,18 @@ impl Suite {
         if self.inventory {
             return inventory::print(self.suite.as_deref());
         }
+        // What can't be read is refused before anything is measured.
+        let peers = self.against.as_deref().map(|path| Peers::read(path).map(|peers| (path, peers))).transpose()?;
         let described = self.suite.as_deref().map(Description::load).transpose()?;
         if !self.merge.is_empty() {
             let description = described.map(|(description, _)| description);
-            return self.report(&store::merged(&self.merge)?, description.as_ref(), (0, 0));
+            return self.report(&store::merged(&self.merge)?, peers, description.as_ref(), (0, 0));
         }
         let Some((description, text)) = described else { return Ok(()) };
-        threads::on(0, || self.measure(&description, &text)).flatten()
+        threads::on(0, || self.measure(&description, &text, peers)).flatten()
     }
 
-    fn measure(&self, description: &Description, text: &str) -> Result<(), Failure> {
+    fn measure(&self, description: &Description, text: &str, peers: Option<(&Path, Peers)>) -> Result<(), Failure> {
         let scale = self.scale.unwrap_or(if self.quick { description.scale.min(QUICK) } else { description.scale });
         // Files first: one that is a tensor of a paper takes the place of what is generated for it.
         let mut sources = self.files()?;
@@ -217,7 +219,7 @@ impl Suite {
                 experiment.measure(&data, &bench, &mut store)?;
             }
         }
-        self.report(&store.figures, Some(description), store.counts)
+        self.report(&store.figures, peers, Some(description), store.counts)
     }
 
     /// The files, and those of folders by their names.
@@ -309,12 +311,12 @@ impl Suite {
     fn report(
         &self,
         measured: &Figures,
+        peers: Option<(&Path, Peers)>,
         description: Option<&Description>,
         counts: (usize, usize),
     ) -> Result<(), Failure> {
         let mut figures = measured.clone();
-        if let Some(path) = &self.against {
-            let peers = Peers::read(path)?;
+        if let Some((path, peers)) = peers {
             figures.rows.extend(measured.beside(&peers));
             if peers.of_calls() > 0 {
                 let count = peers.of_calls();
@@ -461,7 +463,7 @@ fn as_text(figures: &Figures, description: Option<&Description>, counts: (usize,
             count.to_string(),
         ]);
     }
-    let mut text = output::table(&rows, 4);
+    let mut text = if rows.len() > 1 { output::table(&rows, 4) } else { String::new() };
     let degenerate = figures.rows.iter().filter(|row| figures.is_degenerate(row)).count();
     if degenerate > 0 {
         let (rows, all) = (degenerate, figures.rows.len());

@@ -152,4 +152,7 @@ fn files_of_a_folder_and_other_libraries_stand_beside() {
     assert_eq!((&theirs["kernel_ms"], &theirs["mode"], &theirs["threads"]), (&0.5.into(), &1.into(), &1.into()));
     assert!(!place.read("o/rows.jsonl").contains("Other csf"), "figures of others are not ours");
     assert_has(&place.refuses(&suite(&["--tensors", "t/empty"])), &["t/empty", "no tensor files"]);
+    let nowhere = [&RUN[..], &["0.001", "--out", "p", "--against", "none.json"]].concat();
+    assert_has(&place.refuses(&nowhere), &["none.json"]);
+    assert!(!place.path("p").exists(), "nothing is measured");
 }

@@ -78,149 +78,127 @@ impl Expr {
     }
 }
 
+/// Defines a walk over a statement's own expressions, by references of one kind.
+macro_rules! each_expr {
+    ($(#[$doc:meta])* $name:ident, $iter:ident $(, $mutable:tt)?) => {
+        $(#[$doc])*
+        pub fn $name(&$($mutable)? self, visit: &mut dyn FnMut(&$($mutable)? Expr)) {
+            match self {
+                Statement::Comment(_)
+                | Statement::List(_)
+                | Statement::Sort { .. }
+                | Statement::Clear(_)
+                | Statement::Marked { .. }
+                | Statement::Reset { .. } => {}
+                Statement::Let(_, e)
+                | Statement::Assign(_, e)
+                | Statement::Update(_, _, e)
+                | Statement::Fill(_, e)
+                | Statement::Folds { terms: e, .. }
+                | Statement::Push(_, e)
+                | Statement::While(e, _)
+                | Statement::Table { extent: e, .. }
+                | Statement::Directory { extent: e, .. }
+                | Statement::Bitmap { extent: e, .. }
+                | Statement::Mark(_, e)
+                | Statement::Insert { key: e, .. } => visit(e),
+                Statement::Store(_, index, value) | Statement::Reduce(_, index, _, value) => {
+                    visit(index);
+                    visit(value);
+                }
+                Statement::Allocate { length, fill, .. } => {
+                    visit(length);
+                    visit(fill);
+                }
+                Statement::View { begin, length, .. } => {
+                    visit(begin);
+                    visit(length);
+                }
+                Statement::Numbers { mask, below, .. } => {
+                    visit(mask);
+                    visit(below);
+                }
+                Statement::Extend { count, fill, .. } => {
+                    visit(count);
+                    visit(fill);
+                }
+                Statement::For { begin, end, .. } => {
+                    visit(begin);
+                    visit(end);
+                }
+                Statement::Intersect { walks, directory, .. } => {
+                    walks.$iter().for_each(|walk| {
+                        visit(&$($mutable)? walk.begin);
+                        visit(&$($mutable)? walk.end);
+                    });
+                    directory.$iter().for_each(|look_up| visit(&$($mutable)? look_up.parent));
+                }
+                Statement::If(branches, _) => branches.$iter().for_each(|(condition, _)| visit(condition)),
+                Statement::Parallel(parallel) => parallel.$name(visit),
+            }
+        }
+    };
+}
+
+/// Defines a walk over the expressions that say how a parallel range is cut and shared.
+macro_rules! each_expr_of_range {
+    ($(#[$doc:meta])* $name:ident, $iter:ident $(, $mutable:tt)?) => {
+        $(#[$doc])*
+        pub fn $name(&$($mutable)? self, visit: &mut dyn FnMut(&$($mutable)? Expr)) {
+            visit(&$($mutable)? self.begin);
+            visit(&$($mutable)? self.end);
+            self.work.$iter().for_each(|work| visit(&$($mutable)? work.before));
+            for (_, sharing) in self.sharing.$iter() {
+                match sharing {
+                    Sharing::Owned { start, .. } => visit(start),
+                    Sharing::Segmented { start, length, .. } => [start, length].into_iter().for_each(&mut *visit),
+                    Sharing::Private(_) | Sharing::Joined { .. } => {}
+                }
+            }
+            self.uneven.$iter().for_each(|other| other.$name(visit));
+        }
+    };
+}
+
+/// Defines what gives a statement's blocks.
+macro_rules! blocks {
+    ($(#[$doc:meta])* $name:ident, $iter:ident, $bodies:ident $(, $mutable:tt)?) => {
+        $(#[$doc])*
+        pub fn $name(&$($mutable)? self) -> Vec<&$($mutable)? Vec<Statement>> {
+            match self {
+                Statement::For { body, .. }
+                | Statement::While(_, body)
+                | Statement::Intersect { body, .. }
+                | Statement::Marked { body, .. } => vec![body],
+                Statement::If(branches, otherwise) => {
+                    branches.$iter().map(|(_, body)| body).chain(std::iter::once(otherwise)).collect()
+                }
+                Statement::Parallel(parallel) => parallel.$bodies(),
+                _ => Vec::new(),
+            }
+        }
+    };
+}
+
 impl Statement {
-    /// Calls `visit` on the expressions of this statement itself, not of the blocks in it.
-    pub fn for_each_expr(&self, visit: &mut dyn FnMut(&Expr)) {
-        match self {
-            Statement::Comment(_)
-            | Statement::List(_)
-            | Statement::Sort { .. }
-            | Statement::Clear(_)
-            | Statement::Marked { .. }
-            | Statement::Reset { .. } => {}
-            Statement::Let(_, e)
-            | Statement::Assign(_, e)
-            | Statement::Update(_, _, e)
-            | Statement::Fill(_, e)
-            | Statement::Folds { terms: e, .. }
-            | Statement::Push(_, e)
-            | Statement::While(e, _)
-            | Statement::Table { extent: e, .. }
-            | Statement::Directory { extent: e, .. }
-            | Statement::Bitmap { extent: e, .. }
-            | Statement::Mark(_, e)
-            | Statement::Insert { key: e, .. } => visit(e),
-            Statement::Store(_, index, value) | Statement::Reduce(_, index, _, value) => {
-                visit(index);
-                visit(value);
-            }
-            Statement::Allocate { length, fill, .. } => {
-                visit(length);
-                visit(fill);
-            }
-            Statement::View { begin, length, .. } => {
-                visit(begin);
-                visit(length);
-            }
-            Statement::Numbers { mask, below, .. } => {
-                visit(mask);
-                visit(below);
-            }
-            Statement::Extend { count, fill, .. } => {
-                visit(count);
-                visit(fill);
-            }
-            Statement::For { begin, end, .. } => {
-                visit(begin);
-                visit(end);
-            }
-            Statement::Intersect { walks, directory, .. } => {
-                walks.iter().for_each(|walk| {
-                    visit(&walk.begin);
-                    visit(&walk.end);
-                });
-                directory.iter().for_each(|look_up| visit(&look_up.parent));
-            }
-            Statement::If(branches, _) => branches.iter().for_each(|(condition, _)| visit(condition)),
-            Statement::Parallel(parallel) => parallel.for_each_expr(visit),
-        }
+    each_expr! {
+        /// Calls `visit` on the expressions of this statement itself, not of the blocks in it.
+        for_each_expr, iter
     }
 
-    /// Calls `visit` on every expression of this statement itself, to change it.
-    pub fn for_each_expr_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
-        match self {
-            Statement::Comment(_)
-            | Statement::List(_)
-            | Statement::Sort { .. }
-            | Statement::Clear(_)
-            | Statement::Marked { .. }
-            | Statement::Reset { .. } => {}
-            Statement::Let(_, e)
-            | Statement::Assign(_, e)
-            | Statement::Update(_, _, e)
-            | Statement::Fill(_, e)
-            | Statement::Folds { terms: e, .. }
-            | Statement::Push(_, e)
-            | Statement::While(e, _)
-            | Statement::Table { extent: e, .. }
-            | Statement::Directory { extent: e, .. }
-            | Statement::Bitmap { extent: e, .. }
-            | Statement::Mark(_, e)
-            | Statement::Insert { key: e, .. } => visit(e),
-            Statement::Store(_, index, value) | Statement::Reduce(_, index, _, value) => {
-                visit(index);
-                visit(value);
-            }
-            Statement::Allocate { length, fill, .. } => {
-                visit(length);
-                visit(fill);
-            }
-            Statement::View { begin, length, .. } => {
-                visit(begin);
-                visit(length);
-            }
-            Statement::Numbers { mask, below, .. } => {
-                visit(mask);
-                visit(below);
-            }
-            Statement::Extend { count, fill, .. } => {
-                visit(count);
-                visit(fill);
-            }
-            Statement::For { begin, end, .. } => {
-                visit(begin);
-                visit(end);
-            }
-            Statement::Intersect { walks, directory, .. } => {
-                walks.iter_mut().for_each(|walk| {
-                    visit(&mut walk.begin);
-                    visit(&mut walk.end);
-                });
-                directory.iter_mut().for_each(|look_up| visit(&mut look_up.parent));
-            }
-            Statement::If(branches, _) => branches.iter_mut().for_each(|(condition, _)| visit(condition)),
-            Statement::Parallel(parallel) => parallel.for_each_expr_mut(visit),
-        }
+    each_expr! {
+        /// The same, to change them.
+        for_each_expr_mut, iter_mut, mut
     }
 
-    /// The blocks of this statement.
-    pub fn blocks(&self) -> Vec<&Vec<Statement>> {
-        match self {
-            Statement::For { body, .. }
-            | Statement::While(_, body)
-            | Statement::Intersect { body, .. }
-            | Statement::Marked { body, .. } => vec![body],
-            Statement::If(branches, otherwise) => {
-                branches.iter().map(|(_, body)| body).chain(std::iter::once(otherwise)).collect()
-            }
-            Statement::Parallel(parallel) => parallel.bodies(),
-            _ => Vec::new(),
-        }
+    blocks! {
+        /// The blocks of this statement.
+        blocks, iter, bodies
     }
 
-    /// The blocks of this statement, to change them.
-    pub fn blocks_mut(&mut self) -> Vec<&mut Vec<Statement>> {
-        match self {
-            Statement::For { body, .. }
-            | Statement::While(_, body)
-            | Statement::Intersect { body, .. }
-            | Statement::Marked { body, .. } => vec![body],
-            Statement::If(branches, otherwise) => {
-                branches.iter_mut().map(|(_, body)| body).chain(std::iter::once(otherwise)).collect()
-            }
-            Statement::Parallel(parallel) => parallel.bodies_mut(),
-            _ => Vec::new(),
-        }
+    blocks! {
+        /// The same, to change them.
+        blocks_mut, iter_mut, bodies_mut, mut
     }
 
     /// Calls `visit` on this statement and all in its blocks, outermost first.
@@ -259,34 +237,14 @@ impl Statement {
 }
 
 impl Parallel {
-    /// Calls `visit` on the expressions that say how the range is cut and shared.
-    pub fn for_each_expr(&self, visit: &mut dyn FnMut(&Expr)) {
-        visit(&self.begin);
-        visit(&self.end);
-        self.work.iter().for_each(|work| visit(&work.before));
-        for (_, sharing) in &self.sharing {
-            match sharing {
-                Sharing::Owned { start, .. } => visit(start),
-                Sharing::Segmented { start, length, .. } => [start, length].into_iter().for_each(&mut *visit),
-                Sharing::Private(_) | Sharing::Joined { .. } => {}
-            }
-        }
-        self.uneven.iter().for_each(|other| other.for_each_expr(visit));
+    each_expr_of_range! {
+        /// Calls `visit` on the expressions that say how the range is cut and shared.
+        for_each_expr, iter
     }
 
-    /// Calls `visit` on the same expressions, to change them.
-    fn for_each_expr_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
-        visit(&mut self.begin);
-        visit(&mut self.end);
-        self.work.iter_mut().for_each(|work| visit(&mut work.before));
-        for (_, sharing) in &mut self.sharing {
-            match sharing {
-                Sharing::Owned { start, .. } => visit(start),
-                Sharing::Segmented { start, length, .. } => [start, length].into_iter().for_each(&mut *visit),
-                Sharing::Private(_) | Sharing::Joined { .. } => {}
-            }
-        }
-        self.uneven.iter_mut().for_each(|other| other.for_each_expr_mut(visit));
+    each_expr_of_range! {
+        /// The same, to change them.
+        for_each_expr_mut, iter_mut, mut
     }
 
     /// The loop and what it may do instead.
