@@ -166,8 +166,9 @@ fn most(rows: &[Row], machine: &str, backend: &str) -> Vec<Row> {
 }
 
 /// The same of all machines and backends.
-fn most_of_all(figures: &Figures, rows: &[Row]) -> Vec<Row> {
-    figures.machines.iter().flat_map(|line| most(rows, &line.machine, &line.backend)).collect()
+fn most_of_all(rows: &[Row]) -> Vec<Row> {
+    let all = grouped(rows, |row| (row.machine.clone(), row.backend.clone()));
+    all.into_iter().flat_map(|((machine, backend), _)| most(rows, &machine, &backend)).collect()
 }
 
 /// A roofline for each backend of a machine.
@@ -268,7 +269,7 @@ fn words(row: &Row) -> String {
 
 /// The figures of rates: for each kernel the mean on each tensor, and what main memory allows.
 pub(super) fn rates(figures: &Figures, description: Option<&Description>) -> Result<String, Failure> {
-    let rows = most_of_all(figures, &figures.rows);
+    let rows = most_of_all(&figures.rows);
     let panel = |label: String| Panel { name: label.clone(), kernels: vec![label] };
     let panels = || labels(&rows).into_iter().map(panel).collect();
     let own = || Figure { name: "Rates".to_owned(), measure: Measure::Gflops, panels: panels() };
@@ -528,7 +529,7 @@ fn lines_of(of: &Lines) -> Drawn<Picture> {
 pub(super) fn experiment(figures: &Figures, of: &Experiment) -> Result<String, Failure> {
     let own: Vec<Row> =
         figures.experiments.iter().filter(|row| row.experiment.as_ref() == Some(&of.name)).cloned().collect();
-    let rows = if of.along == Along::Threads { own } else { most_of_all(figures, &own) };
+    let rows = if of.along == Along::Threads { own } else { most_of_all(&own) };
     let mut panels = String::new();
     for (title, rows) in match of.along {
         Along::Entries | Along::Tensor => vec![(of.name.clone(), rows)],

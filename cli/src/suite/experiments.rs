@@ -24,6 +24,29 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
+/// What a model of a GPU counts in the suite's kernels.
+pub(super) const COUNTED: &str = "On a GPU, counted";
+
+/// The experiments of a suite, and what was counted.
+pub(super) fn shown(own: &[Experiment], rows: &[Row]) -> Vec<Experiment> {
+    let is_counted = rows.iter().any(|row| row.experiment.as_deref() == Some(COUNTED));
+    let counted = || Experiment {
+        name: COUNTED.to_owned(),
+        section: String::new(),
+        paper: String::new(),
+        along: Along::Tensor,
+        measures: vec![Measure::GpuMemory, Measure::GpuAtomics],
+        tensors: Vec::new(),
+        formats: Vec::new(),
+        ranks: Vec::new(),
+        modes: Vec::new(),
+        kernels: Vec::new(),
+        parts: Vec::new(),
+        decomposition: None,
+    };
+    own.iter().cloned().chain(is_counted.then(counted)).collect()
+}
+
 /// An experiment of a paper.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]

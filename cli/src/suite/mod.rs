@@ -39,6 +39,7 @@ use crate::failure::{Failure, note};
 use crate::formats::parse_format;
 use crate::info::{in_order, mode_orders};
 use crate::output::{self, digits};
+use crate::predicted::predictions;
 use crate::progress::Progress;
 use crate::run::BackendName;
 use crate::{names, settings, threads};
@@ -85,6 +86,10 @@ pub(crate) struct Suite {
     /// Measure nothing but the experiments whose names have this, as 'Figure 7'
     #[arg(long, value_name = "NAME", conflicts_with = "merge")]
     experiment: Option<String>,
+    /// Count besides what this GPU would do in each kernel, on the processor: h100, h200, a100, v100, or a file that describes one. There are
+    /// no times of it
+    #[arg(long, value_name = "GPU|FILE", conflicts_with_all = ["merge", "experiment"])]
+    model: Option<String>,
     /// Show figures of other libraries beside: a file as `spc bench --against` takes it
     #[arg(long, value_name = "FILE.json")]
     against: Option<PathBuf>,
@@ -147,6 +152,7 @@ impl Suite {
         sources.iter().try_for_each(|source| data::check(&source.text))?;
         let choices = self.choices(description)?;
         let experiments = self.experiments(description)?;
+        let model = self.model.as_deref().map(predictions).transpose()?;
         let backend = self.backend.map_or(Backend::Native, Backend::from);
         let (machines, device) = self.machines(backend)?;
 
@@ -204,6 +210,17 @@ impl Suite {
             found.extend(source.is_file.then(|| data.name.clone()));
         }
         sources.retain(|source| source.is_file || !is_found(&found, &source.name));
+        if let Some(model) = &model {
+            let (gpu, choices) = (model.description(), self.choices(description)?);
+            let choices = choices.run_by(Some(Backend::Cuda)).predicted(Some(model.clone()));
+            let device = [device::described(gpu)];
+            for source in &sources {
+                let data = begin(source, &mut store)?;
+                store.begin_counting(&gpu.name);
+                choices.measure(&data, Setting { machines: &device, ..setting }, &mut store)?;
+            }
+            store.end_counting(backend.name());
+        }
         let bench = Bench {
             setting,
             backend,
@@ -469,7 +486,8 @@ fn as_text(figures: &Figures, description: Option<&Description>, counts: (usize,
         let (rows, all) = (degenerate, figures.rows.len());
         text.push_str(&format!("left out: {rows} of {all} rows compute fewer results than a tenth of their entries\n"));
     }
-    for experiment in description.iter().flat_map(|description| &description.experiments) {
+    let own = description.map(|description| &description.experiments[..]).unwrap_or_default();
+    for experiment in &experiments::shown(own, &figures.experiments) {
         let own = figures.experiments.iter().filter(|row| row.experiment.as_ref() == Some(&experiment.name));
         let own: Vec<Vec<String>> = own.map(|row| experiment_cells(row, experiment, figures)).collect();
         if !own.is_empty() {

@@ -83,6 +83,10 @@ pub(super) enum Measure {
     Pipeline,
     /// How much faster it is than the same on one thread.
     Speedup,
+    /// The bytes of a GPU's memory that a model counts, by entry.
+    GpuMemory,
+    /// The atomic operations that it counts, by entry.
+    GpuAtomics,
     /// The bandwidth of an MTTKRP, by equation 3 of Phipps and Kolda 2019, over that of main memory.
     StreamShare,
 }
@@ -308,6 +312,8 @@ impl Measure {
             Measure::MttkrpShare => also("mttkrp_share"),
             Measure::SortingIterations => also("sorting_iterations"),
             Measure::Pipeline => also("serial_over_pipelined"),
+            Measure::GpuMemory => Some(also("memory_bytes")? / figures.tensor(row)?.nnz as f64),
+            Measure::GpuAtomics => Some(also("atomics")? / figures.tensor(row)?.nnz as f64),
             Measure::Speedup => {
                 let single = Row { threads: 1, ..row.clone() }.key();
                 let all = figures.rows.iter().chain(&figures.experiments);
@@ -337,6 +343,8 @@ impl Measure {
             Measure::SortingIterations => "sorting",
             Measure::Pipeline => "all parts one by one, beside the pipeline",
             Measure::Speedup => "speed-up",
+            Measure::GpuMemory => "memory of a GPU",
+            Measure::GpuAtomics => "atomic operations",
             Measure::StreamShare => "bandwidth",
         }
     }
@@ -353,6 +361,8 @@ impl Measure {
             Measure::SortingIterations => "iterations",
             Measure::Pipeline => "times the pipeline's time",
             Measure::Speedup => "times as fast as one thread",
+            Measure::GpuMemory => "bytes an entry",
+            Measure::GpuAtomics => "an entry",
             Measure::StreamShare => "of STREAM's bandwidth",
         }
     }

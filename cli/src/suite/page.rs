@@ -95,7 +95,8 @@ fn warning(figures: &Figures) -> String {
 /// What is measured beside each kernel in each format on each tensor.
 fn experiments(figures: &Figures, description: Option<&Description>) -> Result<String, Failure> {
     let mut text = String::new();
-    for experiment in description.iter().flat_map(|description| &description.experiments) {
+    let all = description.map(|description| &description.experiments[..]).unwrap_or_default();
+    for experiment in &super::experiments::shown(all, &figures.experiments) {
         let own = || figures.experiments.iter().filter(|row| row.experiment.as_ref() == Some(&experiment.name));
         if own().next().is_none() {
             continue;

@@ -1,5 +1,6 @@
 //! Lines of figures in a file, one for each case, written as soon as it is measured: who is stopped goes on where he was.
 
+use super::experiments::COUNTED;
 use super::figures::{Figures, Key, Line, RefusedLine, Row};
 use crate::bench::cases::Sink;
 use crate::bench::record::{Case, Record, Refused, Tuning};
@@ -106,6 +107,17 @@ impl Store {
     /// Rows belong to an experiment from here on, which calls kernels by these names.
     pub(super) fn begin_experiment(&mut self, name: &str, labels: &[(String, String)]) {
         (self.experiment, self.labels) = (Some(name.to_owned()), labels.to_vec());
+    }
+
+    /// Rows are what a model of a GPU counts from here on.
+    pub(super) fn begin_counting(&mut self, gpu: &str) {
+        (self.experiment, self.setting) = (Some(COUNTED.to_owned()), Some(gpu.to_owned()));
+        self.backend = "counted";
+    }
+
+    /// Rows are measured again, by this backend.
+    pub(super) fn end_counting(&mut self, backend: &'static str) {
+        (self.experiment, self.setting, self.backend) = (None, None, backend);
     }
 
     /// What an experiment varies is this from here on.
@@ -220,6 +232,12 @@ impl Sink for Store {
     fn record(&mut self, record: Record) -> Result<(), Failure> {
         let key = self.key(&record.case);
         let mut fields = record.as_json();
+        if record.foreseen.is_some() {
+            let line = self.line("row", counts(fields))?;
+            self.done.insert(key);
+            self.counts.1 += 1;
+            return self.add(line);
+        }
         if record.backend != self.backend {
             fields["reason"] =
                 json!(format!("it ran in the backend `{}`, where `{}` was asked for", record.backend, self.backend));
@@ -243,6 +261,22 @@ impl Sink for Store {
     }
 
     fn tuning(&mut self, _: Tuning) {}
+}
+
+/// A record of a model without its times, and with what it counts in all launches.
+fn counts(mut fields: Value) -> Value {
+    let launches = fields["predicted"]["launches"].as_array().cloned().unwrap_or_default();
+    let sum = |name: &str| launches.iter().filter_map(|launch| launch[name].as_f64()).sum::<f64>();
+    let counted = ["memory_bytes", "l2_bytes", "atomics"].map(|name| (name.to_owned(), json!(sum(name))));
+    fields["also"] = Value::Object(counted.into_iter().collect());
+    for name in ["kernel_ms", "pack_ms", "compile_ms"] {
+        fields[name] = json!(0.0);
+    }
+    for name in ["copies_ms", "roofline_ms"] {
+        fields[name] = Value::Null;
+    }
+    fields["runs"] = json!(0);
+    fields
 }
 
 /// The figures of files, of any machines.

@@ -40,12 +40,13 @@ fn a_kernel_runs_on_a_gpu() -> Result<(), Skip> {
     Ok(())
 }
 
+const SUITE: &str = r#"{
+  "name": "mine", "title": "One kernel", "kernels": {"TTV": "ttv"}, "formats": ["csf"],
+  "tensors": [{"generator": "uniform", "shape": [20, 30, 25], "nnz": 400, "name": "u"}]
+}"#;
+
 /// The same rows as the processor's, in the same folder; the page says what emulated times are worth.
 fn a_suite_runs_on_a_gpu() -> Result<(), Skip> {
-    const SUITE: &str = r#"{
-      "name": "mine", "title": "One kernel", "kernels": {"TTV": "ttv"}, "formats": ["csf"],
-      "tensors": [{"generator": "uniform", "shape": [20, 30, 25], "nnz": 400, "name": "u"}]
-    }"#;
     let installed = Installed::new()?;
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("mine.json"), SUITE).expect("a file");
@@ -117,6 +118,20 @@ fn a_gpu_is_predicted() -> Result<(), Skip> {
     let record = &json["records"][0];
     assert_eq!((&record["predicted"]["gpu"], &record["runs"]), (&"A100 SXM 80 GB".into(), &1.into()), "{record}");
     assert!(record["predicted"]["predicted_ms"].as_f64().is_some_and(|time| time > 0.0), "{record}");
+
+    std::fs::write(folder.path().join("mine.json"), SUITE).expect("a file");
+    let suite = ["suite", "mine.json", "--quick", "--scale", "1", "--budget", "0.001", "--threads", "1", "--out", "o"];
+    let output = spc(&[&suite[..], &["--model", "h100", "--json"]].concat());
+    let json: serde_json::Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"));
+    let rows = json["experiments"].as_array().unwrap();
+    let is_counted = |row: &serde_json::Value| {
+        let bytes = row["also"]["memory_bytes"].as_f64().unwrap_or_default();
+        row["backend"] == "counted" && row["setting"] == "H100 SXM" && row["kernel_ms"] == 0.0 && bytes >= 8.0 * 400.0
+    };
+    assert!(rows.len() == 3 && rows.iter().all(is_counted), "{json:#}");
+    let page = std::fs::read_to_string(folder.path().join("o/page.html")).expect("a page");
+    assert_has(&page, &["<title>On a GPU, counted: memory of a GPU</title>"]);
 
     std::fs::write(folder.path().join("mine.gpu"), "name = mine\nwarps = many\n").expect("a file");
     let refused = |arguments: &[&str], part: &str| {

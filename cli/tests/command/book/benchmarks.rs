@@ -141,10 +141,27 @@ struct Observation {
 const LONG: usize = 48;
 
 /// The columns of a table of an experiment.
-const EXPERIMENT: [&str; 10] =
-    ["tensor", "kernel", "format", "setting", "mode", "rank", "threads", "ms", "MTTKRPs", "sorting, in iterations"];
+const EXPERIMENT: [&str; 12] = [
+    "tensor",
+    "kernel",
+    "format",
+    "setting",
+    "mode",
+    "rank",
+    "threads",
+    "ms",
+    "MTTKRPs",
+    "sorting, in iterations",
+    "bytes of GPU memory",
+    "atomic operations",
+];
 
 impl Row {
+    /// What a model counts stands beside what was measured on the processor.
+    fn is_beside(&self, backend: &str) -> bool {
+        self.backend == backend || self.backend == "counted" && backend == "native"
+    }
+
     fn cells(&self) -> Vec<String> {
         let optional = |number: Option<usize>| number.map_or_else(|| "–".to_owned(), |number| number.to_string());
         vec![
@@ -155,9 +172,11 @@ impl Row {
             optional(self.mode),
             optional(self.rank),
             self.threads.to_string(),
-            format!("{:.3}", self.kernel_ms),
+            if self.kernel_ms > 0.0 { format!("{:.3}", self.kernel_ms) } else { "–".to_owned() },
             percent(self.also.get("mttkrp_share").copied()),
             rate(self.also.get("sorting_iterations").copied()),
+            count(self.also.get("memory_bytes").copied()),
+            count(self.also.get("atomics").copied()),
         ]
     }
 }
@@ -183,6 +202,10 @@ fn table(page: &mut String, heads: &[&str], rows: impl IntoIterator<Item = Vec<S
 
 fn rate(value: Option<f64>) -> String {
     value.map_or_else(|| "–".to_owned(), |value| format!("{value:.2}"))
+}
+
+fn count(value: Option<f64>) -> String {
+    value.map_or_else(|| "–".to_owned(), |value| format!("{value:.0}"))
 }
 
 fn percent(value: Option<f64>) -> String {
@@ -239,7 +262,7 @@ pub(crate) fn section(name: &str, record: Value) -> String {
         });
         table(&mut page, &["tensor", "shape", "entries"], tensors);
         let rows: Vec<&Row> =
-            record.experiments.iter().filter(|row| own(&row.machine) && row.backend == *backend).collect();
+            record.experiments.iter().filter(|row| own(&row.machine) && row.is_beside(backend)).collect();
         let mut experiments: Vec<&str> = rows.iter().map(|row| &row.experiment[..]).collect();
         experiments.dedup();
         for experiment in experiments {
