@@ -273,7 +273,6 @@ impl Experiment {
         let iterations = if bench.is_quick { of.iterations.min(3) } else { of.iterations };
         for text in &self.formats {
             let format = parse_format(text, data.order(), &Definitions::prelude())?;
-            let packed = data.pack(Parameter::Tensor, &format, bench.element)?;
             for &copies in &of.copies {
                 store.set(Some(copies.words().to_owned()));
                 for rank in self.ranks(bench) {
@@ -286,12 +285,14 @@ impl Experiment {
                             rank: Some(rank),
                             element: bench.element.name().to_owned(),
                             threads: machine.threads(),
-                            pack_ms: milliseconds(packed.time),
                             ..Row::default()
                         };
                         if !store.wants_row(&row) {
                             continue;
                         }
+                        // A tensor of its own: what is found once, as permutations are, is kept with it.
+                        let packed = data.pack(Parameter::Tensor, &format, bench.element)?;
+                        let row = Row { pack_ms: milliseconds(packed.time), ..row };
                         let progress = Progress::new(format!("{}: {}, rank {rank}", data.name, of.label()));
                         let options = CpOptions {
                             iterations,
