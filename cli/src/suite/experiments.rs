@@ -1,7 +1,7 @@
 //! What suites measure beside each kernel in each format on each tensor: kernels along one setting, kernels on a tensor that comes in parts,
 //! and decompositions.
 
-use super::figures::Row;
+use super::figures::{COUNTED, Row};
 use super::observe::Measure;
 use super::store::Store;
 use super::tensors::{Source, TensorSource, in_order, sixteen};
@@ -23,9 +23,6 @@ use spc_compiler::ir::ElementType;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::Duration;
-
-/// What a model of a GPU counts in the suite's kernels.
-pub(super) const COUNTED: &str = "On a GPU, counted";
 
 /// The experiments of a suite, and what was counted.
 pub(super) fn shown(own: &[Experiment], rows: &[Row]) -> Vec<Experiment> {

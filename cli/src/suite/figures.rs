@@ -6,6 +6,9 @@ use crate::bench::record::Case;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// The experiment of what a model of a GPU counts in the suite's kernels.
+pub(super) const COUNTED: &str = "On a GPU, counted";
+
 /// A line of a file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "lowercase")]

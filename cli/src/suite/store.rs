@@ -1,7 +1,6 @@
 //! Lines of figures in a file, one for each case, written as soon as it is measured: who is stopped goes on where he was.
 
-use super::experiments::COUNTED;
-use super::figures::{Figures, Key, Line, RefusedLine, Row};
+use super::figures::{COUNTED, Figures, Key, Line, RefusedLine, Row};
 use crate::bench::cases::Sink;
 use crate::bench::record::{Case, Record, Refused, Tuning};
 use crate::failure::Failure;
