@@ -1,6 +1,6 @@
-//! Packs the inventories of papers, and has the linker make the command smaller where it can: functions of the same code are one (kernels of packing for two types of the
-//! same width), and addresses to be moved at the start are packed. Whether it can is asked of the linker itself, by a program that does
-//! nothing: which one links, and which C library loads the program, is for the machine to say.
+//! Packs the inventories of papers, and has the linker make the command smaller where it can: functions of the same code are one (kernels
+//! of packing for two types of the same width), and addresses to be moved at the start are packed. Whether it can is tried on the
+//! linker itself, by a program that does nothing: which one links, and which C library loads the program, is for the machine to say.
 
 use flate2::Compression;
 use flate2::write::GzEncoder;

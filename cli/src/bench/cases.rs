@@ -146,7 +146,7 @@ impl Choices {
         })
     }
 
-    /// The same, where the tensor `X` of each kernel comes in so many parts.
+    /// The same, where the tensor `X` of each kernel is cut into `parts`.
     pub(crate) fn in_parts(self, parts: usize) -> Self {
         Self { parts: Some(parts), ..self }
     }

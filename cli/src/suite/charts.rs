@@ -309,7 +309,7 @@ struct Bars {
     groups: Vec<(String, bool)>,
     series: Vec<String>,
     bars: Vec<Bar>,
-    /// What the line across a bar is, where there are any.
+    /// The meaning of the line across a bar.
     line: &'static str,
 }
 

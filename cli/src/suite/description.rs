@@ -1,10 +1,9 @@
 //! What a suite is, as data: tensors, kernels, formats, and what its paper observed.
 
-use super::experiments::Experiment;
+use super::experiments::{Experiment, check_kernels};
 use super::observe::{Measure, Observation};
 use super::tensors::{Source, TensorSource, in_order, sixteen};
 use crate::arguments;
-use crate::bench::suite::KERNELS;
 use crate::failure::{Failure, Place, Problem};
 use crate::names;
 use serde::Deserialize;
@@ -53,7 +52,7 @@ pub(super) struct Description {
     pub(super) orders: Vec<String>,
     #[serde(default)]
     pub(super) observations: Vec<Observation>,
-    /// What is measured beside each kernel in each format on each tensor.
+    /// Measurements beside each kernel in each format on each tensor.
     #[serde(default)]
     pub(super) experiments: Vec<Experiment>,
     /// The paper's figures of rates; a panel for each kernel if there are none.
@@ -93,7 +92,7 @@ pub(super) enum ProductMode {
 /// By which part extents and numbers of entries may differ from those that a paper prints, which are rounded.
 const ROUNDED: f64 = 0.06;
 
-/// The name that papers have for a tensor of these extents, in any order, and so many entries; nothing where several would do.
+/// The name that papers have for a tensor of these extents, in any order, and this number of entries; nothing where several would do.
 pub(super) fn recognised(shape: &[usize], entries: usize) -> Option<String> {
     let is_about = |given: usize, printed: usize| (given as f64 - printed as f64).abs() <= ROUNDED * printed as f64;
     let sorted = |shape: &[usize]| {
@@ -161,12 +160,7 @@ impl Description {
 
     /// Refuses what names nothing.
     fn check(&self) -> Result<(), String> {
-        let known = || KERNELS.iter().map(|kernel| kernel.name);
-        for (_, kernel) in &self.kernels {
-            if !known().any(|name| name == kernel) {
-                return Err(names::refusal(format!("there is no kernel `{kernel}`"), kernel, known(), "they are"));
-            }
-        }
+        check_kernels(&self.kernels)?;
         self.elements.iter().try_for_each(|name| arguments::element(name).map(drop))?;
         if self.kernels.is_empty() || self.formats.is_empty() || self.elements.is_empty() || self.ranks.is_empty() {
             return Err("a suite has kernels, formats, elements and ranks, at least one of each".to_owned());

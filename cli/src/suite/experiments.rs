@@ -24,7 +24,16 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-/// The experiments of a suite, and what was counted.
+/// Refuses kernels that nothing measures.
+pub(super) fn check_kernels(kernels: &[(String, String)]) -> Result<(), String> {
+    let known = || KERNELS.iter().map(|kernel| kernel.name);
+    match kernels.iter().find(|(_, kernel)| !known().any(|name| name == kernel)) {
+        Some((_, kernel)) => Err(names::refusal(format!("there is no kernel `{kernel}`"), kernel, known(), "they are")),
+        None => Ok(()),
+    }
+}
+
+/// The experiments of a suite, with that of a model's counts where there are any.
 pub(super) fn shown(own: &[Experiment], rows: &[Row]) -> Vec<Experiment> {
     let is_counted = rows.iter().any(|row| row.experiment.as_deref() == Some(COUNTED));
     let counted = || Experiment {
@@ -79,7 +88,7 @@ pub(super) struct Experiment {
     decomposition: Option<Decomposition>,
 }
 
-/// What varies from one point of a chart to the next.
+/// The horizontal axis of a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Along {
@@ -124,7 +133,7 @@ enum Copies {
     Sorted,
 }
 
-/// What experiments are measured on.
+/// The setting of all experiments of a run.
 pub(super) struct Bench<'a> {
     pub(super) setting: Setting<'a>,
     pub(super) backend: Backend,
@@ -202,10 +211,7 @@ impl Experiment {
 
     /// Refuses what names nothing.
     pub(super) fn check(&self) -> Result<(), String> {
-        let known = || KERNELS.iter().map(|kernel| kernel.name);
-        if let Some((_, kernel)) = self.kernels.iter().find(|(_, kernel)| !known().any(|name| name == kernel)) {
-            return Err(names::refusal(format!("there is no kernel `{kernel}`"), kernel, known(), "they are"));
-        }
+        check_kernels(&self.kernels)?;
         if self.kernels.is_empty() == self.decomposition.is_none() {
             return Err(format!("the experiment `{}` has either `kernels` or a `decomposition`", self.name));
         }

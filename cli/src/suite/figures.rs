@@ -127,7 +127,7 @@ pub(super) struct Row {
     /// The experiment that it belongs to; none where it is of a kernel in each format on each tensor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) experiment: Option<String>,
-    /// What that varies beside kernel, format, rank and threads, as `4 parts`.
+    /// Its setting beside kernel, format, rank and threads, as `4 parts`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) setting: Option<String>,
     /// The experiment's own figures.

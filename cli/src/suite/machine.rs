@@ -30,7 +30,7 @@ pub(super) fn facts(device: Option<String>) -> Facts {
     }
 }
 
-/// What the processor runs at, in MHz.
+/// The frequency of the processor in MHz.
 fn frequency(text: &dyn Fn(&str) -> String) -> Option<f64> {
     let highest = text("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq").trim().parse::<f64>();
     let now = || {

@@ -183,7 +183,9 @@ impl Suite {
         let begin = |source: &Source, store: &mut Store| -> Result<Data, Failure> {
             let progress = Progress::new(format!("making {}", source.name));
             let mut data = Data::load(&source.text)?.called(&source.name);
-            if let Some(name) = description::recognised(data.shape(), data.nnz()).filter(|_| source.is_file) {
+            if source.is_file
+                && let Some(name) = description::recognised(data.shape(), data.nnz())
+            {
                 data = data.called(&name);
             }
             drop(progress);

@@ -92,7 +92,7 @@ fn warning(figures: &Figures) -> String {
     String::new()
 }
 
-/// What is measured beside each kernel in each format on each tensor.
+/// The experiments: charts and a table of each.
 fn experiments(figures: &Figures, description: Option<&Description>) -> Result<String, Failure> {
     let mut text = String::new();
     let all = description.map(|description| &description.experiments[..]).unwrap_or_default();

@@ -103,23 +103,23 @@ impl Store {
         self.is_file = is_file;
     }
 
-    /// Rows belong to an experiment from here on, which calls kernels by these names.
+    /// From here on, rows belong to an experiment, which has these names for kernels.
     pub(super) fn begin_experiment(&mut self, name: &str, labels: &[(String, String)]) {
         (self.experiment, self.labels) = (Some(name.to_owned()), labels.to_vec());
     }
 
-    /// Rows are what a model of a GPU counts from here on.
+    /// From here on, rows have the counts of a model of a GPU.
     pub(super) fn begin_counting(&mut self, gpu: &str) {
         (self.experiment, self.setting) = (Some(COUNTED.to_owned()), Some(gpu.to_owned()));
         self.backend = "counted";
     }
 
-    /// Rows are measured again, by this backend.
+    /// From here on, this backend measures rows.
     pub(super) fn end_counting(&mut self, backend: &'static str) {
         (self.experiment, self.setting, self.backend) = (None, None, backend);
     }
 
-    /// What an experiment varies is this from here on.
+    /// Sets the setting of the rows that follow.
     pub(super) fn set(&mut self, setting: Option<String>) {
         self.setting = setting;
     }
@@ -232,12 +232,8 @@ impl Sink for Store {
         let key = self.key(&record.case);
         let mut fields = record.as_json();
         if record.foreseen.is_some() {
-            let line = self.line("row", counts(fields))?;
-            self.done.insert(key);
-            self.counts.1 += 1;
-            return self.add(line);
-        }
-        if record.backend != self.backend {
+            fields = counts(fields);
+        } else if record.backend != self.backend {
             fields["reason"] =
                 json!(format!("it ran in the backend `{}`, where `{}` was asked for", record.backend, self.backend));
             let line = self.line("refused", fields)?;
