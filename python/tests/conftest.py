@@ -1,5 +1,6 @@
 import gc
 import os
+import shutil
 import warnings
 
 import numpy as np
@@ -9,6 +10,8 @@ import scipy.sparse
 import spc
 
 ELEMENTS = ["float64", "float32", "int64", "complex128"]
+
+needs_rustc = pytest.mark.skipif(shutil.which("rustc") is None, reason="there is no Rust compiler")
 
 
 @pytest.fixture

@@ -206,7 +206,7 @@ def test_values_that_are_written_are_seen_where_kernels_keep_copies(rng):
             t.values[step] += 1
 
 
-@pytest.mark.parametrize("backend", ["jit", "native", "interpreter"])
+@pytest.mark.parametrize("backend", ["jit", pytest.param("native", marks=needs_rustc), "interpreter"])
 def test_bytes_of_truth_values_are_as_in_numpy(backend):
     picked = spc.kernel("fn k(x: bool dense) -> s: f64 { s = select(x(i), 1.0, 0.0); }", backend=backend)
     counted = spc.kernel("fn k(x: bool dense) -> n: i64 { n += i64(x(i)); }", backend=backend)

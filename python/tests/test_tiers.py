@@ -1,13 +1,12 @@
 """What runs a kernel: code of the Rust compiler, machine code made at once, a catalogue."""
 
 import os
-import shutil
 import subprocess
 import sys
 
 import pytest
 
-HAS_RUSTC = shutil.which("rustc") is not None
+from conftest import needs_rustc
 
 BEGIN = """
 import warnings
@@ -69,14 +68,14 @@ print(g.tier, g.backend, f.tier)
     assert run(tmp_path, code, **NO_COMPILER) == ["catalogue", "native", "jit"]
 
 
-@pytest.mark.skipif(not HAS_RUSTC, reason="there is no Rust compiler")
+@needs_rustc
 def test_a_kernel_begins_as_machine_code_and_goes_on_as_native_code(tmp_path):
     code = "check(); first = f.tier; f.settle(); check(); print(first, f.tier)"
     assert run(tmp_path, code) == ["jit", "rustc"]
     assert run(tmp_path, code) == ["cached", "cached"]
 
 
-@pytest.mark.skipif(not HAS_RUSTC, reason="there is no Rust compiler")
+@needs_rustc
 def test_what_is_deterministic_or_native_waits(tmp_path):
     for options in ["{'deterministic': True}", "{'backend': 'native'}"]:
         (tier,) = run(tmp_path, "check(); print(f.tier)", options)
@@ -84,7 +83,8 @@ def test_what_is_deterministic_or_native_waits(tmp_path):
     assert run(tmp_path, "check(); print(f.tier)", "{'backend': 'jit'}") == ["jit"]
 
 
-@pytest.mark.skipif(not HAS_RUSTC or not hasattr(os, "fork"), reason="there is no Rust compiler, or no fork")
+@needs_rustc
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 def test_a_fork_beside_a_compiler_at_work(tmp_path):
     code = """
 import os
@@ -106,7 +106,7 @@ print(os.waitstatus_to_exitcode(status), f.tier)
     assert run(tmp_path, code) == ["7", "rustc"]
 
 
-@pytest.mark.skipif(not HAS_RUSTC, reason="there is no Rust compiler")
+@needs_rustc
 def test_kernels_that_are_dropped_are_compiled_no_more(tmp_path):
     code = """
 for factor in range(2, 30):
