@@ -5,7 +5,7 @@ import inspect
 import numpy as np
 import pytest
 import scipy.sparse
-from conftest import matrix, quiet
+from conftest import matrix, needs_rustc, quiet
 
 import spc
 
