@@ -2,7 +2,7 @@
 
 use super::append::{Appending, Histories};
 use super::plan::{Function, Module, Step, Threads, bytes};
-use super::rewrite::{SMALL, changed, declared, loaded, mentioned, replace_statements, substituted, without_dead};
+use super::rewrite::{SMALL, changed, declared, loaded, mentioned, replace_statements, without_dead};
 use super::{Options, Refusal};
 use crate::format::{Coordinate, IndexWidth};
 use crate::ir::{
@@ -49,7 +49,7 @@ impl Builder {
     pub(crate) fn on_host(&mut self, expr: &Expr) -> Expr {
         let cells: BTreeMap<VariableId, Expr> =
             self.cells.iter().map(|(&variable, &cell)| (variable, Expr::load(cell, Expr::Index(0)))).collect();
-        let expr = substituted(expr.clone(), &cells);
+        let expr = expr.clone().substituted(&cells);
         outermost(&self.module.kernel, expr)
     }
 
@@ -59,6 +59,7 @@ impl Builder {
         self.refuse_lists(&function.body)?;
         let mut body = self.views_of(&function.body);
         body.append(&mut function.body);
+        crate::pass::merges::expand(&mut self.module.kernel, &mut body, &|_, _| false);
         let own = declared(&body);
         let (mentioned, changed) = (mentioned(&body), changed(&body));
         let is_total = |variable: &VariableId| function.totals.iter().any(|total| total.variable == *variable);

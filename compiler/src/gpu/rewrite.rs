@@ -3,26 +3,10 @@
 use crate::ir::{ArrayId, BinaryOperator, Expr, Kernel, ReduceOperator, Statement, VariableId};
 use std::collections::{BTreeMap, BTreeSet};
 
+pub(crate) use crate::ir::{declared, substitute};
+
 /// Arrays of at most so many elements are a thread's own: registers, where all indices are known.
 pub(crate) const SMALL: u64 = 64;
-
-/// Replaces variables by expressions, everywhere in a block.
-pub(crate) fn substitute(block: &mut [Statement], values: &BTreeMap<VariableId, Expr>) {
-    for statement in block {
-        statement.for_each_expr_mut(&mut |expr| {
-            *expr = substituted(std::mem::replace(expr, Expr::Index(0)), values);
-        });
-        statement.blocks_mut().into_iter().for_each(|inner| substitute(inner, values));
-    }
-}
-
-/// The expression with variables replaced.
-pub(crate) fn substituted(expr: Expr, values: &BTreeMap<VariableId, Expr>) -> Expr {
-    match expr {
-        Expr::Variable(variable) => values.get(&variable).cloned().unwrap_or(Expr::Variable(variable)),
-        other => other.map_children(&mut |child| substituted(child, values)),
-    }
-}
 
 /// Rewrites every expression of a block, innermost first.
 pub(crate) fn rewrite(block: &mut [Statement], change: &mut dyn FnMut(Expr) -> Expr) {
@@ -89,24 +73,6 @@ pub(crate) fn written(block: &[Statement]) -> BTreeSet<ArrayId> {
     let mut written = BTreeSet::new();
     block.iter().for_each(|statement| statement.for_each(&mut |statement| written.extend(statement.written_array())));
     written
-}
-
-/// The variables that a block declares.
-pub(crate) fn declared(block: &[Statement]) -> BTreeSet<VariableId> {
-    let mut declared = BTreeSet::new();
-    for statement in block {
-        statement.for_each(&mut |statement| match statement {
-            Statement::Let(variable, _)
-            | Statement::For { variable, .. }
-            | Statement::Marked { variable, .. }
-            | Statement::Insert { place: variable, .. } => {
-                declared.insert(*variable);
-            }
-            Statement::Parallel(parallel) => declared.extend([parallel.low, parallel.high]),
-            _ => {}
-        });
-    }
-    declared
 }
 
 /// The variables that a block reads or changes.

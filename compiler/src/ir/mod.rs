@@ -21,7 +21,7 @@
 //!   stand. How is the target's affair; only [`Statement::Insert`] and [`Statement::Reset`] mention it.
 //! * **Bitmaps** are local arrays made by [`Statement::Bitmap`]: sets of keys, to which [`Statement::Mark`] adds one and which
 //!   [`Statement::Marked`] goes through in order. Nothing else mentions them.
-//! * **Directories** are local arrays made by [`Statement::Directory`], which only [`Statement::Intersect`] mentions.
+//! * **Directories** are local arrays made by [`Statement::Directory`], which only [`Statement::Merge`] mentions.
 //! * **[`Statement::Parallel`]** cuts `begin..end` into chunks and runs its body once a chunk, in any order or at the same time.
 //!   What the body writes and does not allocate itself must be named in `sharing` or `reductions`, which say how the
 //!   chunks' writes come together. Nothing inside depends on how the range was cut. No chunk is empty.
@@ -36,6 +36,7 @@ mod function;
 #[doc(hidden)]
 pub mod half;
 mod index;
+mod merge;
 mod nameless;
 #[doc(hidden)]
 pub mod numbers;
@@ -55,6 +56,7 @@ mod walk;
 pub use choice::{Choice, Find, Simd, Tile};
 pub use function::Function;
 pub use index::{Affine, IndexExpr, IndexOperator, LARGEST_IN_INDEX};
+pub use merge::{LookUp, Merge, Operands, Point, Walk};
 pub use ordered::Ordered;
 pub use parse::{ParseError, parse};
 pub use policy::{ChunkPolicy, Count, Weights};
@@ -66,6 +68,7 @@ pub use tables::{
 pub use term::{Factor, Term};
 pub(crate) use verify::violations;
 pub use verify::{Verified, Violation, verify};
+pub(crate) use walk::{declared, substitute};
 
 use crate::format::{Format, IndexWidth, Role};
 use std::collections::BTreeMap;
@@ -660,41 +663,12 @@ pub enum Statement {
     },
     /// While the condition holds.
     While(Expr, Vec<Statement>),
-    /// For each two places, one of each walk, that hold the same element, ascending.
-    Intersect {
-        /// What meets.
-        walks: [Walk; 2],
-        /// The second walk is over the children of a parent of a level: where a target may look for them rather than search.
-        directory: Option<LookUp>,
-        /// What to do.
-        body: Vec<Statement>,
-    },
+    /// What is done at the coordinates of several lists.
+    Merge(Merge),
     /// The first branch whose condition holds, else the last block.
     If(Vec<(Expr, Vec<Statement>)>, Vec<Statement>),
     /// Runs the body for chunks of a range, in any order or at the same time.
     Parallel(Box<Parallel>),
-}
-
-/// The places `begin..end` of an index array (none where `end` is not greater), whose elements there ascend, none twice.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Walk {
-    /// Stands for the place.
-    pub place: VariableId,
-    /// The array.
-    pub array: ArrayId,
-    /// The first place.
-    pub begin: Expr,
-    /// One past the last.
-    pub end: Expr,
-}
-
-/// Where children of a parent are found.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LookUp {
-    /// What a [`Statement::Directory`] made.
-    pub directory: ArrayId,
-    /// The parent.
-    pub parent: Expr,
 }
 
 /// A parallel loop over chunks of a range.

@@ -107,7 +107,7 @@ impl Statement {
             Statement::Extend { .. } => "extend",
             Statement::For { .. } => "for",
             Statement::While(..) => "while",
-            Statement::Intersect { .. } => "intersect",
+            Statement::Merge(_) => "merge",
             Statement::If(..) => "if",
             Statement::Parallel(_) => "parallel",
         }
@@ -448,21 +448,30 @@ fn statement(f: &mut Formatter<'_>, kernel: &Kernel, depth: usize, node: &Statem
             write!(f, "while {} ", expr(condition))?;
             block(f, kernel, depth, body)
         }
-        Statement::Intersect { walks: [one, other], directory, body } => {
-            f.write_str("intersect ")?;
-            for (walk, after) in [(one, ", "), (other, " ")] {
-                let (place, of) = (variable(&walk.place), array(&walk.array));
-                write!(f, "{place} in {of}[{}..{}]{after}", expr(&walk.begin), expr(&walk.end))?;
-            }
-            if let Some(look_up) = directory {
-                write!(f, "by {}[{}] ", array(&look_up.directory), expr(&look_up.parent))?;
-            }
-            block(f, kernel, depth, body)
-        }
+        Statement::Merge(merge) => merging(f, kernel, depth, merge),
         Statement::If(branches, otherwise) => branching(f, kernel, depth, branches, otherwise),
         Statement::Parallel(node) => parallel(f, kernel, depth, node),
     }?;
     f.write_str("\n")
+}
+
+fn merging(f: &mut Formatter<'_>, kernel: &Kernel, depth: usize, merge: &Merge) -> fmt::Result {
+    write!(f, "merge {} of ", kernel.show(&merge.coordinate))?;
+    for (number, Walk { place, run, begin, end, at }) in merge.walks.iter().enumerate() {
+        let comma = if number == 0 { "" } else { ", " };
+        write!(f, "{comma}{}", kernel.show(place))?;
+        run.iter().try_for_each(|run| write!(f, "..{}", kernel.show(run)))?;
+        write!(f, " in {}..{} at {}", kernel.show(begin), kernel.show(end), kernel.show(at))?;
+    }
+    if let Some(look_up) = &merge.directory {
+        write!(f, " by {}[{}]", kernel.show(&look_up.directory), kernel.show(&look_up.parent))?;
+    }
+    for point in &merge.points {
+        let places = point.operands.iter().map(|list| kernel.show(&merge.walks[list].place).to_string());
+        write!(f, " where {} ", places.collect::<Vec<String>>().join(", "))?;
+        block(f, kernel, depth, &point.body)?;
+    }
+    Ok(())
 }
 
 fn branching(

@@ -1,6 +1,7 @@
 //! Walks over expressions and statements that passes and printers share.
 
 use super::{ArrayId, Expr, Factor, Parallel, Sharing, Statement, VariableId};
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Expr {
     /// Calls `visit` on every operand.
@@ -70,6 +71,14 @@ impl Expr {
         }
     }
 
+    /// The expression with variables replaced.
+    pub fn substituted(self, values: &BTreeMap<VariableId, Expr>) -> Expr {
+        match self {
+            Expr::Variable(variable) => values.get(&variable).cloned().unwrap_or(Expr::Variable(variable)),
+            other => other.map_children(&mut |child| child.substituted(values)),
+        }
+    }
+
     /// Whether the value depends on the variable.
     pub fn uses(&self, variable: VariableId) -> bool {
         let mut found = false;
@@ -126,12 +135,13 @@ macro_rules! each_expr {
                     visit(begin);
                     visit(end);
                 }
-                Statement::Intersect { walks, directory, .. } => {
-                    walks.$iter().for_each(|walk| {
+                Statement::Merge(merge) => {
+                    merge.walks.$iter().for_each(|walk| {
                         visit(&$($mutable)? walk.begin);
                         visit(&$($mutable)? walk.end);
+                        visit(&$($mutable)? walk.at);
                     });
-                    directory.$iter().for_each(|look_up| visit(&$($mutable)? look_up.parent));
+                    merge.directory.$iter().for_each(|look_up| visit(&$($mutable)? look_up.parent));
                 }
                 Statement::If(branches, _) => branches.$iter().for_each(|(condition, _)| visit(condition)),
                 Statement::Parallel(parallel) => parallel.$name(visit),
@@ -168,8 +178,8 @@ macro_rules! blocks {
             match self {
                 Statement::For { body, .. }
                 | Statement::While(_, body)
-                | Statement::Intersect { body, .. }
                 | Statement::Marked { body, .. } => vec![body],
+                Statement::Merge(merge) => merge.points.$iter().map(|point| &$($mutable)? point.body).collect(),
                 Statement::If(branches, otherwise) => {
                     branches.$iter().map(|(_, body)| body).chain(std::iter::once(otherwise)).collect()
                 }
@@ -199,6 +209,27 @@ impl Statement {
     blocks! {
         /// The same, to change them.
         blocks_mut, iter_mut, bodies_mut, mut
+    }
+
+    /// Calls `visit` on the variables that this statement itself declares or changes, to give them other names.
+    pub fn for_each_variable_mut(&mut self, visit: &mut dyn FnMut(&mut VariableId)) {
+        match self {
+            Statement::Let(variable, _)
+            | Statement::Assign(variable, _)
+            | Statement::Update(variable, ..)
+            | Statement::For { variable, .. }
+            | Statement::Marked { variable, .. }
+            | Statement::Insert { place: variable, .. } => visit(variable),
+            Statement::Merge(merge) => {
+                for walk in &mut merge.walks {
+                    visit(&mut walk.place);
+                    walk.run.iter_mut().for_each(&mut *visit);
+                }
+                visit(&mut merge.coordinate);
+            }
+            Statement::Parallel(parallel) => parallel.for_each_variable_mut(visit),
+            _ => {}
+        }
     }
 
     /// Calls `visit` on this statement and all in its blocks, outermost first.
@@ -252,6 +283,19 @@ impl Parallel {
         std::iter::successors(Some(self), |node| node.uneven.as_deref())
     }
 
+    fn for_each_variable_mut(&mut self, visit: &mut dyn FnMut(&mut VariableId)) {
+        visit(&mut self.low);
+        visit(&mut self.high);
+        self.work.iter_mut().for_each(|work| visit(&mut work.place));
+        for (_, sharing) in &mut self.sharing {
+            if let Sharing::Owned { place, .. } | Sharing::Segmented { place, .. } = sharing {
+                visit(place);
+            }
+        }
+        self.reductions.iter_mut().for_each(|(variable, _)| visit(variable));
+        self.uneven.iter_mut().for_each(|other| other.for_each_variable_mut(visit));
+    }
+
     /// What a chunk does, and what one of the loop for uneven work does.
     fn bodies(&self) -> Vec<&Vec<Statement>> {
         self.alternatives().map(|node| &node.body).collect()
@@ -262,4 +306,33 @@ impl Parallel {
         bodies.extend(self.uneven.iter_mut().flat_map(|other| other.bodies_mut()));
         bodies
     }
+}
+
+/// Replaces variables by expressions, everywhere in a block.
+pub(crate) fn substitute(block: &mut [Statement], values: &BTreeMap<VariableId, Expr>) {
+    for statement in block {
+        statement.for_each_expr_mut(&mut |expr| {
+            *expr = std::mem::replace(expr, Expr::Index(0)).substituted(values);
+        });
+        statement.blocks_mut().into_iter().for_each(|inner| substitute(inner, values));
+    }
+}
+
+/// The variables that a block declares.
+pub(crate) fn declared(block: &[Statement]) -> BTreeSet<VariableId> {
+    let mut declared = BTreeSet::new();
+    for statement in block {
+        statement.for_each(&mut |statement| match statement {
+            Statement::Let(variable, _)
+            | Statement::For { variable, .. }
+            | Statement::Marked { variable, .. }
+            | Statement::Insert { place: variable, .. } => {
+                declared.insert(*variable);
+            }
+            Statement::Merge(merge) => declared.extend(merge.declared()),
+            Statement::Parallel(parallel) => declared.extend([parallel.low, parallel.high]),
+            _ => {}
+        });
+    }
+    declared
 }

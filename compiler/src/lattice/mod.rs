@@ -18,41 +18,7 @@ mod region;
 
 use crate::concrete::{Access, Statement, Tensor, absent, simplify};
 
-/// A set of a loop's operands: bit `n` stands for the `n`th.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Operands(pub u64);
-
-impl Operands {
-    /// The first `count` operands.
-    pub fn all(count: usize) -> Self {
-        Operands((1u64 << count) - 1)
-    }
-
-    /// Whether every operand of `self` is one of `other`.
-    pub fn is_subset(self, other: Operands) -> bool {
-        self.0 & !other.0 == 0
-    }
-
-    /// Whether the operand is in the set.
-    pub fn contains(self, operand: usize) -> bool {
-        self.0 >> operand & 1 == 1
-    }
-
-    /// The number of operands.
-    pub fn count(self) -> u32 {
-        self.0.count_ones()
-    }
-
-    /// The operands of either.
-    pub fn union(self, other: Operands) -> Operands {
-        Operands(self.0 | other.0)
-    }
-
-    /// The operands, in order.
-    pub fn iter(self) -> impl Iterator<Item = usize> {
-        (0..64).filter(move |&operand| self.contains(operand))
-    }
-}
+pub use crate::ir::Operands;
 
 /// What happens where certain operands have an entry and the others have not.
 #[derive(Debug, Clone, PartialEq)]
@@ -100,21 +66,9 @@ impl Lattice {
         self.points.iter().find(|point| point.operands == Operands(0)).map(|point| &point.statement)
     }
 
-    /// The sets of operands that are walked together, one loop each, in the order of the loops: when one of a set is
-    /// exhausted, a later set goes on with the others.
+    /// The sets of operands that are walked together, one loop each, in the order of the loops.
     pub fn loops(&self) -> Vec<Operands> {
-        let mut sets: Vec<Operands> = Vec::new();
-        for point in &self.points {
-            let mut unions: Vec<Operands> = sets.iter().map(|set| set.union(point.operands)).collect();
-            unions.push(point.operands);
-            for union in unions {
-                if !sets.contains(&union) {
-                    sets.push(union);
-                }
-            }
-        }
-        sets.sort_by_key(|set| (std::cmp::Reverse(set.count()), *set));
-        sets
+        Operands::loops(self.points.iter().map(|point| point.operands))
     }
 
     /// The points none of whose operands can be left out.

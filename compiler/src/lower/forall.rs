@@ -325,6 +325,14 @@ impl Lowering<'_> {
         Expr::Variable(variable)
     }
 
+    /// What a coordinate of a variable is called; the name of a computed index is its text.
+    pub(super) fn name_of_coordinate(&self, variable: IndexVariable) -> String {
+        let name = self.concrete.variable(variable);
+        let is_word =
+            name.chars().all(|c| c.is_alphanumeric() || c == '_') && !name.starts_with(|c: char| c.is_ascii_digit());
+        if is_word { name.to_owned() } else { "index".to_owned() }
+    }
+
     pub(super) fn bind_coordinate(
         &mut self,
         variable: IndexVariable,
@@ -334,12 +342,7 @@ impl Lowering<'_> {
         if matches!(value, Expr::Variable(_) | Expr::Index(_)) {
             return value;
         }
-        let name = self.concrete.variable(variable);
-        // The name of a computed index is its text.
-        let is_word =
-            name.chars().all(|c| c.is_alphanumeric() || c == '_') && !name.starts_with(|c: char| c.is_ascii_digit());
-        let name = if is_word { name } else { "index" };
-        let coordinate = self.fresh(name, Type::Index, false);
+        let coordinate = self.fresh(self.name_of_coordinate(variable), Type::Index, false);
         out.push(ir::Statement::Let(coordinate, value));
         Expr::Variable(coordinate)
     }

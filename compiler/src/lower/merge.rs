@@ -1,24 +1,20 @@
 //! Loops that walk several operands side by side.
 //!
-//! Each operand has a cursor. A loop finds the coordinate, which cursors are there, takes the branch of the point whose
-//! operands all are, and moves those cursors on. For a sum of two sparse vectors:
+//! Where something happens at the coordinates of operands alone, that is a [`ir::Merge`]. Where it happens at all coordinates, each
+//! operand has a cursor: at a coordinate the branch is taken of the first point whose operands are all there, and their cursors move on.
 //!
 //! ```text
-//! while pa < pa_end && pb < pb_end
-//!     i = min(a_crd[pa], b_crd[pb])
-//!     in_a = a_crd[pa] == i, in_b = b_crd[pb] == i
-//!     if in_a && in_b … else if in_a … else …
+//! for i in 0..n
+//!     in_a = pa < pa_end && a_crd[pa] == i
+//!     if in_a … else …
 //!     if in_a: pa += 1
-//!     if in_b: pb += 1
-//! for pa in pa..pa_end …
-//! for pb in pb..pb_end …
 //! ```
 
 use super::Lowering;
 use super::forall::{Bounds, Loop};
 use super::mapped::TightRange;
-use crate::concrete::{Access, IndexVariable, Statement};
-use crate::ir::{self, BinaryOperator, Expr, Type, VariableId};
+use crate::concrete::{Access, Statement};
+use crate::ir::{self, Expr, Type, VariableId, Walk};
 use crate::lattice::{Lattice, Operands, Point};
 use crate::level::{self, Parents, Positions, Storage};
 
@@ -89,7 +85,7 @@ impl Lowering<'_> {
             cursors.push(self.probing_cursor(access, *depth, loops).unwrap_or(walked));
         }
         let others = Operands(Operands::all(cursors.len()).0 & !(1 << walked));
-        self.presence(&mut cursors, others, &coordinate, None, &mut body);
+        self.presence(&mut cursors, others, &coordinate, &mut body);
         self.branches(loops, &cursors, &loops.lattice.points, coordinate, &mut body);
         out.push(ir::Statement::For { variable: position, begin, end, vector: false, body });
     }
@@ -105,14 +101,8 @@ impl Lowering<'_> {
         Some(Cursor { storage, access, depth, position, end: Expr::Index(0), run_end: None, present: None })
     }
 
-    /// A cursor into each operand, at the beginning of the range; where `ends` is set, it ends where the range does.
-    fn cursors(
-        &mut self,
-        loops: &Loop,
-        bounds: Option<&Bounds>,
-        ends: bool,
-        out: &mut Vec<ir::Statement>,
-    ) -> Vec<Cursor> {
+    /// A cursor into each operand, at the beginning of the range.
+    fn cursors(&mut self, loops: &Loop, bounds: Option<&Bounds>, out: &mut Vec<ir::Statement>) -> Vec<Cursor> {
         let mut cursors = Vec::new();
         for (access, depth) in &loops.operands {
             if let Some(cursor) = self.probing_cursor(access, *depth, loops) {
@@ -121,12 +111,8 @@ impl Lowering<'_> {
             }
             let (name, storage, positions) = self.whole(access, *depth, loops, out);
             let search = |value: &Expr| self.search(&storage, &positions, value.clone());
-            let (begin, end) = match bounds {
-                None => (positions.begin.clone(), positions.end.clone()),
-                Some(bounds) if ends => (search(&bounds.low), search(&bounds.high)),
-                Some(bounds) => (search(&bounds.low), positions.end.clone()),
-            };
-            let end = self.bind_end(&format!("{name}_chunk"), end, out);
+            let begin = bounds.map_or_else(|| positions.begin.clone(), |bounds| search(&bounds.low));
+            let end = positions.end.clone();
             let position = self.fresh(name, Type::Index, true);
             out.push(ir::Statement::Let(position, begin));
             cursors.push(Cursor {
@@ -184,7 +170,7 @@ impl Lowering<'_> {
         }
         let is_open = |operand: &usize| cursors[*operand].present.is_none();
         let open = (0..cursors.len()).filter(is_open).fold(0, |open, operand| open | 1 << operand);
-        self.presence(&mut cursors, Operands(open), coordinate, None, out);
+        self.presence(&mut cursors, Operands(open), coordinate, out);
         cursors
     }
 
@@ -259,10 +245,10 @@ impl Lowering<'_> {
         }
         let variable = self.counter(loops.variable, self.concrete.variable(loops.variable));
         let coordinate = Expr::Variable(variable);
-        let mut cursors = self.cursors(loops, bounds, false, out);
+        let mut cursors = self.cursors(loops, bounds, out);
         let mut body = Vec::new();
         let all = Operands::all(cursors.len());
-        self.presence(&mut cursors, all, &coordinate, None, &mut body);
+        self.presence(&mut cursors, all, &coordinate, &mut body);
         let nothing = Point { operands: Operands(0), statement: Statement::Empty };
         let mut points: Vec<Point> = loops.lattice.points.clone();
         if loops.lattice.everywhere().is_none() {
@@ -276,77 +262,49 @@ impl Lowering<'_> {
     /// Several operands: the coordinates at which a point has entries.
     pub(super) fn merge_loops(&mut self, loops: &Loop, bounds: Option<&Bounds>, out: &mut Vec<ir::Statement>) {
         out.push(self.comment(loops));
-        let mut cursors = self.cursors(loops, bounds, true, out);
-        for walked in loops.lattice.loops() {
-            let last = walked.iter().next().filter(|_| walked.count() == 1);
-            if let Some(operand) = last.filter(|&operand| cursors[operand].storage.format.unique()) {
-                self.tail_loop(loops, &cursors[operand], operand, out);
-                continue;
-            }
-            let has_more =
-                |operand: usize| Expr::Variable(cursors[operand].position).less(cursors[operand].end.clone());
-            let mut operands = walked.iter();
-            let first = has_more(operands.next().expect("a loop walks something"));
-            let condition = operands.fold(first, |all, operand| all.and(has_more(operand)));
+        let walks: Vec<Walk> =
+            loops.operands.iter().map(|(access, depth)| self.walk(access, *depth, loops, bounds, out)).collect();
+        let coordinate = self.fresh(self.name_of_coordinate(loops.variable), Type::Index, false);
+        let points = loops.lattice.points.iter().map(|point| {
+            let parents_of = |operand: usize| {
+                let Walk { place, run, .. } = &walks[operand];
+                (operand, Parents { begin: Expr::Variable(*place), end: run.map(Expr::Variable) })
+            };
+            let operands: Vec<(usize, Parents)> = point.operands.iter().map(parents_of).collect();
             let mut body = Vec::new();
-            let coordinates = self.coordinates(&cursors, walked, &mut body);
-            let least = self.least(loops.variable, &coordinates, &mut body);
-            self.presence(&mut cursors, walked, &least, Some(&coordinates), &mut body);
-            if let Some(operand) = last {
-                cursors[operand].present = None;
+            self.case(loops, Expr::Variable(coordinate), &operands, &point.statement, &mut body);
+            ir::Point { operands: point.operands, body }
+        });
+        let points = points.collect();
+        out.push(ir::Statement::Merge(ir::Merge { walks, coordinate, points, directory: None }));
+    }
+
+    /// An operand's coordinates within bounds, as a merge walks them.
+    fn walk(
+        &mut self,
+        access: &Access,
+        depth: usize,
+        loops: &Loop,
+        bounds: Option<&Bounds>,
+        out: &mut Vec<ir::Statement>,
+    ) -> Walk {
+        let (name, storage, positions) = self.whole(access, depth, loops, out);
+        let (begin, end) = match bounds {
+            None => (positions.begin, positions.end),
+            Some(bounds) => {
+                let search = |value: &Expr| self.search(&storage, &positions, value.clone());
+                (search(&bounds.low), search(&bounds.high))
             }
-            let points: Vec<Point> = loops.lattice.within(walked).cloned().collect();
-            self.branches(loops, &cursors, &points, least, &mut body);
-            self.advance(&cursors, walked, &mut body);
-            out.push(ir::Statement::While(condition, body));
-        }
-    }
-
-    /// What is left of one operand when the others are exhausted.
-    fn tail_loop(&mut self, loops: &Loop, cursor: &Cursor, operand: usize, out: &mut Vec<ir::Statement>) {
-        let name = self.name_of_level(&cursor.access, cursor.depth);
-        let position = self.fresh(name, Type::Index, false);
-        let statement =
-            loops.lattice.within(Operands(1 << operand)).next().expect("a loop has a point").statement.clone();
-        let mut body = Vec::new();
-        let parents = Parents { begin: Expr::Variable(position), end: None };
-        let coordinate = self.coordinate_at(&cursor.storage, Expr::Variable(position));
-        self.case(loops, coordinate, &[(operand, parents)], &statement, &mut body);
-        let begin = Expr::Variable(cursor.position);
-        out.push(ir::Statement::For { variable: position, begin, end: cursor.end.clone(), vector: false, body });
-    }
-
-    /// The current coordinate of each walked operand, indexed by operand.
-    fn coordinates(&mut self, cursors: &[Cursor], walked: Operands, out: &mut Vec<ir::Statement>) -> Vec<Option<Expr>> {
-        let mut coordinates = vec![None; cursors.len()];
-        for operand in walked.iter() {
-            let cursor = &cursors[operand];
-            let name = format!("{}{}_coordinate", self.concrete.tensor(cursor.access.tensor).name, cursor.depth + 1);
-            let value = self.coordinate_at(&cursor.storage, Expr::Variable(cursor.position));
-            let variable = self.fresh(name, Type::Index, false);
-            out.push(ir::Statement::Let(variable, value));
-            coordinates[operand] = Some(Expr::Variable(variable));
-        }
-        coordinates
-    }
-
-    fn least(&mut self, variable: IndexVariable, coordinates: &[Option<Expr>], out: &mut Vec<ir::Statement>) -> Expr {
-        let mut known = coordinates.iter().flatten().cloned();
-        let first = known.next().expect("a loop walks something");
-        let least = known.fold(first, |least, other| Expr::binary(BinaryOperator::Minimum, least, other));
-        self.bind_coordinate(variable, least, out)
+        };
+        let end = self.bind_end(&format!("{name}_chunk"), end, out);
+        let run = (!storage.format.unique()).then(|| self.fresh(format!("{name}_run"), Type::Index, false));
+        let place = self.fresh(name, Type::Index, false);
+        Walk { place, run, begin, end, at: self.coordinate_at(&storage, Expr::Variable(place)) }
     }
 
     /// Finds for each walked operand whether it has an entry at the coordinate, and the ends of runs where it can have
-    /// several. `known` are the current coordinates of the operands, where they have been loaded.
-    fn presence(
-        &mut self,
-        cursors: &mut [Cursor],
-        walked: Operands,
-        coordinate: &Expr,
-        known: Option<&[Option<Expr>]>,
-        out: &mut Vec<ir::Statement>,
-    ) {
+    /// several.
+    fn presence(&mut self, cursors: &mut [Cursor], walked: Operands, coordinate: &Expr, out: &mut Vec<ir::Statement>) {
         for operand in walked.iter() {
             let cursor = &mut cursors[operand];
             let here = Expr::Variable(cursor.position);
@@ -367,14 +325,8 @@ impl Lowering<'_> {
                 cursor.present = Some(here.less(Expr::Variable(run_end)));
                 continue;
             }
-            let condition = match known.and_then(|known| known[operand].clone()) {
-                Some(own) if own == *coordinate => Expr::Bool(true),
-                Some(own) => own.equals(coordinate.clone()),
-                None => {
-                    let stored = self.coordinate_at(&cursor.storage, here.clone());
-                    here.less(cursor.end.clone()).and(stored.equals(coordinate.clone()))
-                }
-            };
+            let stored = self.coordinate_at(&cursor.storage, here.clone());
+            let condition = here.less(cursor.end.clone()).and(stored.equals(coordinate.clone()));
             let name = format!("in_{}", self.concrete.tensor(cursor.access.tensor).name);
             let flag = self.fresh(name, Type::Bool, false);
             out.push(ir::Statement::Let(flag, condition));

@@ -442,9 +442,9 @@ impl Written {
                 self.block(body);
             }
             While(_, body) => self.block(body),
-            Intersect { walks, body, .. } => {
-                self.own_variables.extend(walks.iter().map(|walk| walk.place));
-                self.block(body);
+            Merge(merge) => {
+                self.own_variables.extend(merge.declared());
+                merge.points.iter().for_each(|point| self.block(&point.body));
             }
             If(branches, otherwise) => {
                 branches.iter().for_each(|(_, body)| self.block(body));

@@ -1,7 +1,7 @@
 //! The loop over the children of places, where a chunk does nothing but run through them, with what it has for itself meanwhile.
 
 use super::warp_per_row::is_injective;
-use crate::gpu::rewrite::{allocated, substituted};
+use crate::gpu::rewrite::allocated;
 use crate::gpu::{Builder, private};
 use crate::ir::{Expr, Parallel, Statement, Work};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +21,7 @@ pub(super) fn descended(builder: &mut Builder, parallel: &Parallel) -> Option<Pa
     };
     let rest: Vec<&Statement> = parallel.body.iter().filter(|statement| !is_made(statement)).collect();
     let [Statement::For { variable, begin, end, body, vector }] = rest[..] else { return None };
-    let at = |place: Expr| substituted(begin.clone(), &BTreeMap::from([(parallel.low, place)]));
+    let at = |place: Expr| begin.clone().substituted(&BTreeMap::from([(parallel.low, place)]));
     let is_chunk = *begin == Expr::Variable(parallel.low) || !begin.uses(parallel.low);
     let own = [parallel.low, parallel.high];
     let is_used = own.iter().any(|variable| body.iter().any(|statement| statement.uses(*variable)));
@@ -59,7 +59,7 @@ pub(super) fn descended(builder: &mut Builder, parallel: &Parallel) -> Option<Pa
     };
     // Work before a place, where it is known for that of a child.
     let work = parallel.work.as_ref().and_then(|work| {
-        let child = substituted(begin.clone(), &BTreeMap::from([(parallel.low, Expr::Variable(work.place))]));
+        let child = begin.clone().substituted(&BTreeMap::from([(parallel.low, Expr::Variable(work.place))]));
         let place = kernel.declare_index("place");
         let before = replaced(work.before.clone(), &child, &Expr::Variable(place));
         (!before.uses(work.place) && before != Expr::Variable(place)).then_some(Work { place, before, is_all: false })

@@ -44,7 +44,7 @@ impl Strategy for MergedEntries {
     }
 
     fn fits<'a>(&self, builder: &mut Builder, node: &'a Loop) -> Result<Emit<'a>, Refused> {
-        let parallel = &node.parallel;
+        let parallel = &node.merged;
         if !parallel.sharing.iter().any(|sharing| joined(sharing).is_some()) {
             return Err(Refused::NothingAppended);
         }
@@ -327,7 +327,7 @@ impl Merge {
     /// All points, as of one statement.
     fn all(&self) -> Vec<Statement> {
         let branch = |lists: Operands| self.present(lists).unwrap_or(Expr::Bool(true));
-        let branches = self.points.iter().map(|point| (branch(point.lists), point.body.clone()));
+        let branches = self.points.iter().map(|point| (branch(point.operands), point.body.clone()));
         vec![Statement::If(branches.collect(), Vec::new())]
     }
 

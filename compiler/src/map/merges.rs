@@ -1,27 +1,20 @@
-//! Sorted lists that the places of a loop merge, recognized in the form in which they are lowered.
+//! Sorted lists that the places of a loop merge.
 //!
 //! ```text
-//! for i in low..high                                     row i, lists A and B
-//!     let pa = a_pos[i], pb = b_pos[i]
-//!     while pa < a_pos[i + 1] && pb < b_pos[i + 1]
-//!         let j = min(a_crd[pa], b_crd[pb])              coordinate j
-//!         let in_a = a_crd[pa] == j, in_b = …
-//!         if in_a && in_b …                              points {A, B}, {A}, {B}
-//!         else if in_a …
-//!         else if in_b …
-//!         if in_a: pa += 1
-//!         if in_b: pb += 1
-//!     for pa in pa..a_pos[i + 1] …                       no others than the points say
-//!     for pb in pb..b_pos[i + 1] …
-//!     push c_pos, length(c_crd)                          behind
+//! for i in low..high                                                  row i, lists A and B
+//!     merge j of pA in A_pos[i]..A_pos[i + 1] at A_crd[pA], pB …      coordinate j
+//!             where pA, pB … where pA … where pB …                    points {A, B}, {A}, {B}
+//!     push C_pos, length(C_crd)                                       behind
 //! ```
 
 use super::strategy::Refused;
 use crate::gpu::Builder;
 use crate::gpu::append::Appended;
 use crate::gpu::rewrite::{changed, declared, loaded, mentioned, written};
-use crate::ir::{ArrayId, ArrayRole, BinaryOperator, Expr, Kernel, Parallel, Sharing, Statement, VariableId};
-use crate::lattice::Operands;
+use crate::ir::{
+    ArrayId, ArrayRole, Expr, Kernel, Operands, Parallel, Point, Sharing, Statement, Type, VariableId, Walk,
+};
+use crate::pass::merges::expand;
 use std::collections::BTreeSet;
 
 /// A loop over rows, each of which merges lists of entries.
@@ -55,35 +48,32 @@ pub(super) struct List {
     pub present: VariableId,
 }
 
-/// What is done where some lists have the coordinate.
-pub(super) struct Point {
-    pub lists: Operands,
-    pub body: Vec<Statement>,
-}
-
 impl Merge {
     /// The merge of a loop, if its entries can be taken by themselves.
     pub(super) fn of(builder: &mut Builder, parallel: &Parallel) -> Result<Self, Refused> {
         let (row, body) = rows_of(parallel).ok_or(Refused::NoMerge)?;
-        let is_loop = |statement: &Statement| matches!(statement, Statement::While(..));
-        let first = body.iter().position(is_loop).ok_or(Refused::NoMerge)?;
-        let walk = Walk::of(&body[first]).ok_or(Refused::OtherMerge)?;
-        let tails: Vec<Tail> = body[first + 1..].iter().map_while(|tail| walk.tail(tail)).collect();
-        let (before, behind) = (&body[..first], &body[first + 1 + tails.len()..]);
+        let is_merge = |statement: &Statement| matches!(statement, Statement::Merge(_));
+        let first = body.iter().position(is_merge).ok_or(Refused::NoMerge)?;
+        let Statement::Merge(node) = &body[first] else { return Err(Refused::NoMerge) };
+        let (before, behind) = (&body[..first], &body[first + 1..]);
         let end = builder.on_host(&parallel.end);
-        let list = |number: usize| walk.list(builder, before, row, number, &end);
-        let lists: Option<Vec<List>> = (0..walk.cursors.len()).map(list).collect();
-        let lists = lists.filter(|lists| lists.len() > 1 && parallel.begin == Expr::Index(0) && walk.has_all(&tails));
-        let lists = lists.ok_or(Refused::OtherMerge)?;
-        let is_cursor = |statement: &&Statement| {
-            matches!(statement, Statement::Let(variable, _) if walk.cursors.contains(variable))
-                || matches!(statement, Statement::Comment(_))
-        };
-        let rest: Vec<Statement> = before.iter().filter(|statement| !is_cursor(statement)).cloned().collect();
-        let known = known(&builder.module.kernel, &walk, &lists, &rest);
-        let Walk { coordinate, points, .. } = walk;
+        let list = |walk: &Walk| List::of(builder, walk, before, row, &end);
+        let lists: Option<Vec<List>> = node.walks.iter().map(list).collect();
+        let lists = lists.filter(|lists| lists.len() > 1 && parallel.begin == Expr::Index(0));
+        let mut lists = lists.ok_or(Refused::OtherMerge)?;
+        let kernel = &mut builder.module.kernel;
+        for list in &mut lists {
+            let tensor = kernel.array(list.coordinates).role.tensor().expect("lists are levels of tensors");
+            let name = format!("in_{}", kernel.tensor(tensor).name);
+            list.present = kernel.declare_variable(&name, Type::Bool, false);
+        }
+        let mut points = node.points.clone();
+        points.iter_mut().for_each(|point| expand(kernel, &mut point.body, &|_, _| false));
+        let is_comment = |statement: &&Statement| matches!(statement, Statement::Comment(_));
+        let rest: Vec<Statement> = before.iter().filter(|statement| !is_comment(statement)).cloned().collect();
+        let known = known(kernel, &points, &lists, &rest);
         let (appended, others) = (Vec::new(), Vec::new());
-        let behind = behind.to_vec();
+        let (coordinate, behind) = (node.coordinate, behind.to_vec());
         let merge = Self { row, lists, coordinate, points, known, before: rest, behind, appended, others };
         merge.sharing(parallel).ok_or(Refused::OtherMerge)
     }
@@ -135,8 +125,8 @@ impl Merge {
     pub(super) fn cases(&self, list: usize) -> Vec<(Operands, &[Statement])> {
         let mut cases: Vec<(Operands, &[Statement])> = Vec::new();
         for point in &self.points {
-            let others = Operands(point.lists.0 & !(1 << list));
-            let is_before = point.lists.0 & Operands::all(list).0 != 0;
+            let others = Operands(point.operands.0 & !(1 << list));
+            let is_before = point.operands.0 & Operands::all(list).0 != 0;
             if !is_before && !cases.iter().any(|(lists, _)| lists.is_subset(others)) {
                 cases.push((others, &point.body));
             }
@@ -160,117 +150,19 @@ fn rows_of(parallel: &Parallel) -> Option<(VariableId, &[Statement])> {
     is_whole.then_some((*variable, &body[..]))
 }
 
-/// A loop that walks lists side by side.
-struct Walk {
-    /// The position in each list.
-    cursors: Vec<VariableId>,
-    ends: Vec<Expr>,
-    coordinates: Vec<ArrayId>,
-    coordinate: VariableId,
-    present: Vec<VariableId>,
-    points: Vec<Point>,
-}
-
-/// A loop over what is left of some lists: which, and the points of it.
-type Tail = (Operands, Vec<Operands>);
-
-impl Walk {
-    fn of(statement: &Statement) -> Option<Self> {
-        let Statement::While(condition, body) = statement else { return None };
-        let bound = |condition: &Expr| match condition {
-            Expr::Binary(BinaryOperator::Less, cursor, end) => Some((variable(cursor)?, (**end).clone())),
-            _ => None,
-        };
-        let bounds: Option<Vec<(VariableId, Expr)>> = conjuncts(condition).into_iter().map(bound).collect();
-        let (cursors, ends): (Vec<VariableId>, Vec<Expr>) = bounds?.into_iter().unzip();
-        let count = cursors.len();
-        let body: Vec<&Statement> =
-            body.iter().filter(|statement| !matches!(statement, Statement::Comment(_))).collect();
-        let (known, rest) = body.split_at_checked(2 * count + 1)?;
-        let (chain, steps) = rest.split_at_checked(rest.len().checked_sub(count)?)?;
-        let own = |(statement, cursor): (&&Statement, &VariableId)| match statement {
-            Statement::Let(own, Expr::Load(array, place)) if **place == Expr::Variable(*cursor) => Some((*own, *array)),
-            _ => None,
-        };
-        let loads: Option<Vec<(VariableId, ArrayId)>> = known.iter().zip(&cursors).map(own).collect();
-        let (own, coordinates): (Vec<VariableId>, Vec<ArrayId>) = loads?.into_iter().unzip();
-        let minimum = |least, other| Expr::binary(BinaryOperator::Minimum, least, other);
-        let least = own.iter().map(|own| Expr::Variable(*own)).reduce(minimum)?;
-        let Statement::Let(coordinate, value) = known[count] else { return None };
-        let is_there = |(statement, own): (&&Statement, &VariableId)| match statement {
-            Statement::Let(present, value) if *value == Expr::Variable(*own).equals(Expr::Variable(*coordinate)) => {
-                Some(*present)
-            }
-            _ => None,
-        };
-        let present: Option<Vec<VariableId>> = known[count + 1..].iter().zip(&own).map(is_there).collect();
-        let present = present?;
-        let step = |(cursor, present): (&VariableId, &VariableId)| {
-            let next = Expr::Variable(*cursor).plus(Expr::Index(1));
-            let step = Statement::Assign(*cursor, next);
-            Statement::If(vec![(Expr::Variable(*present), vec![step])], Vec::new())
-        };
-        let is_walked = *value == least && steps.iter().copied().cloned().eq(cursors.iter().zip(&present).map(step));
-        let points = match chain {
-            [] => Vec::new(),
-            [Statement::If(branches, otherwise)] if otherwise.is_empty() => points(branches, &present)?,
-            _ => return None,
-        };
-        is_walked.then_some(Self { cursors, ends, coordinates, coordinate: *coordinate, present, points })
-    }
-
-    /// A loop over what is left of some of the lists.
-    fn tail(&self, statement: &Statement) -> Option<Tail> {
-        let number = |cursor: &VariableId, end: &Expr| {
-            let number = self.cursors.iter().position(|own| own == cursor)?;
-            (self.ends[number] == *end).then_some(number)
-        };
-        if let Statement::For { begin, end, .. } = statement {
-            let only = Operands(1 << number(&variable(begin)?, end)?);
-            return Some((only, vec![only]));
-        }
-        let tail = Walk::of(statement)?;
-        let numbers: Option<Vec<usize>> =
-            tail.cursors.iter().zip(&tail.ends).map(|(cursor, end)| number(cursor, end)).collect();
-        let numbers = numbers?;
-        let is_same = numbers.iter().zip(&tail.coordinates).all(|(&number, array)| self.coordinates[number] == *array);
-        let here = |lists: Operands| Operands(lists.iter().fold(0, |all, list| all | 1 << numbers[list]));
-        let points = tail.points.iter().map(|point| here(point.lists)).collect();
-        is_same.then_some((here(Operands::all(numbers.len())), points))
-    }
-
-    /// Whether what is done behind the first loop is what its points say, where lists have no more entries.
-    fn has_all(&self, tails: &[Tail]) -> bool {
-        let acts = |point: &&Point| !written(&point.body).is_empty();
-        let is_like = |(walked, points): &Tail| {
-            let own: Vec<&Point> = self.points.iter().filter(|point| point.lists.is_subset(*walked)).collect();
-            let both = own.iter().map(|point| point.lists).filter(|lists| points.contains(lists));
-            both.eq(points.iter().copied()) && own.into_iter().filter(acts).all(|own| points.contains(&own.lists))
-        };
-        let all = Operands::all(self.cursors.len());
-        let is_walked = |point: &Point| point.lists == all || tails.iter().any(|(walked, _)| *walked == point.lists);
-        tails.iter().all(is_like) && self.points.iter().filter(acts).all(is_walked)
-    }
-
+impl List {
     /// A list, if those of all rows are the entries of a level one after the other.
-    fn list(
-        &self,
-        builder: &Builder,
-        before: &[Statement],
-        row: VariableId,
-        number: usize,
-        rows: &Expr,
-    ) -> Option<List> {
+    fn of(builder: &Builder, walk: &Walk, before: &[Statement], row: VariableId, rows: &Expr) -> Option<List> {
         let kernel = &builder.module.kernel;
-        let (cursor, coordinates) = (self.cursors[number], self.coordinates[number]);
+        let (cursor, coordinates) = (walk.place, walk.array()?);
         let value = |wanted: VariableId| {
             before.iter().find_map(|statement| match statement {
                 Statement::Let(variable, value) if *variable == wanted => Some(value),
                 _ => None,
             })
         };
-        let Expr::Load(positions, place) = value(cursor)? else { return None };
-        let end = match &self.ends[number] {
+        let Expr::Load(positions, place) = &walk.begin else { return None };
+        let end = match &walk.end {
             Expr::Variable(end) => value(*end)?,
             other => other,
         };
@@ -284,28 +176,15 @@ impl Walk {
         let is_input = kernel.array(*positions).role == ArrayRole::Positions { tensor, level }
             && !kernel.is_output(tensor)
             && builder.parents(tensor, level).as_ref() == Some(rows);
-        let (end, present) = (self.ends[number].clone(), self.present[number]);
-        (is_list && is_input).then_some(List { positions: *positions, coordinates, cursor, end, present })
+        let (positions, end, present) = (*positions, walk.end.clone(), cursor);
+        (is_list && is_input).then_some(List { positions, coordinates, cursor, end, present })
     }
 }
 
-/// What branches do where some lists have the coordinate.
-fn points(branches: &[(Expr, Vec<Statement>)], present: &[VariableId]) -> Option<Vec<Point>> {
-    let point = |(condition, body): &(Expr, Vec<Statement>)| {
-        let mut lists = Operands(0);
-        for condition in conjuncts(condition) {
-            let list = variable(condition)?;
-            lists.0 |= 1 << present.iter().position(|present| *present == list)?;
-        }
-        Some(Point { lists, body: body.clone() })
-    };
-    branches.iter().map(point).collect()
-}
-
 /// The variables of a row that its entries need, in their order.
-fn known(kernel: &Kernel, walk: &Walk, lists: &[List], before: &[Statement]) -> Vec<Statement> {
+fn known(kernel: &Kernel, points: &[Point], lists: &[List], before: &[Statement]) -> Vec<Statement> {
     let mut needed: BTreeSet<VariableId> = lists.iter().filter_map(|list| variable(&list.end)).collect();
-    needed.extend(walk.points.iter().flat_map(|point| mentioned(&point.body)));
+    needed.extend(points.iter().flat_map(|point| mentioned(&point.body)));
     let mut known = Vec::new();
     for statement in before.iter().rev() {
         if let Statement::Let(variable, _) = statement
@@ -360,13 +239,5 @@ fn variable(expr: &Expr) -> Option<VariableId> {
     match expr {
         Expr::Variable(variable) => Some(*variable),
         _ => None,
-    }
-}
-
-/// What has to hold all together.
-fn conjuncts(expr: &Expr) -> Vec<&Expr> {
-    match expr {
-        Expr::Binary(BinaryOperator::And, left, right) => [conjuncts(left), conjuncts(right)].concat(),
-        other => vec![other],
     }
 }

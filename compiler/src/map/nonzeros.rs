@@ -24,7 +24,6 @@ use super::warp_per_row::Iterations;
 use super::work_item::{Mapped, Team};
 use crate::format::IndexWidth;
 use crate::gpu::plan::{BLOCK, Function, Meet, Places, Share, Step, Threads, Total};
-use crate::gpu::rewrite::substituted;
 use crate::gpu::{Builder, Refusal, clamped};
 use crate::ir::{
     ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Parallel, ReduceOperator, Statement, Type, VariableId,
@@ -179,7 +178,7 @@ impl Builder {
     pub(super) fn measured(&mut self, parallel: &Parallel, is_grouped: bool) -> Result<Option<Expr>, Refusal> {
         let Some(work) = &parallel.work else { return Ok(None) };
         let (begin, end) = (self.on_host(&parallel.begin), self.on_host(&parallel.end));
-        let before = |place: Expr| substituted(work.before.clone(), &BTreeMap::from([(work.place, place)]));
+        let before = |place: Expr| work.before.clone().substituted(&BTreeMap::from([(work.place, place)]));
         let all = self.on_host(&before(end.clone())).minus(self.on_host(&before(begin.clone())));
         let kernel = &mut self.module.kernel;
         let cell = kernel.declare_array("longest", ArrayElement::Index(IndexWidth::U64), ArrayRole::Local);

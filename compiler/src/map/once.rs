@@ -12,7 +12,7 @@
 //!     p = run
 //! ```
 
-use crate::gpu::rewrite::{changed, substituted};
+use crate::gpu::rewrite::changed;
 use crate::ir::{BinaryOperator, Expr, Kernel, Statement, Type, VariableId};
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ impl Single<'_> {
     fn statement(&mut self, statement: &Statement, done: &mut Vec<Statement>) -> Option<()> {
         let mut now = statement.clone();
         now.for_each_expr_mut(&mut |expr| {
-            *expr = substituted(std::mem::replace(expr, Expr::Index(0)), &self.known);
+            *expr = std::mem::replace(expr, Expr::Index(0)).substituted(&self.known);
         });
         match now {
             Statement::Let(variable, value) => {

@@ -21,7 +21,7 @@ use super::warp_per_row::Iterations;
 use super::work_item::Team;
 use crate::format::IndexWidth;
 use crate::gpu::plan::{Meet, Owned, Places, Step, Total, WARP};
-use crate::gpu::rewrite::{replace_statements, substituted};
+use crate::gpu::rewrite::replace_statements;
 use crate::gpu::{Builder, Refusal};
 use crate::ir::{
     ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, Find, Parallel, ReduceOperator, Sharing, Statement,
@@ -64,7 +64,7 @@ impl Meetings {
 impl Border {
     /// Where the segment of a place begins.
     fn start(&self, place: Expr) -> Expr {
-        substituted(self.start.clone(), &BTreeMap::from([(self.place, place)]))
+        self.start.clone().substituted(&BTreeMap::from([(self.place, place)]))
     }
 
     /// What only one share touches.

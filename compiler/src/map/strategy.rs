@@ -2,11 +2,14 @@
 
 use crate::gpu::{Builder, Refusal};
 use crate::ir::{Parallel, Statement};
+use crate::pass::merges::expand;
 use std::fmt;
 
 /// A parallel loop that is to be mapped.
 pub(super) struct Loop {
     /// As it was lowered.
+    pub merged: Parallel,
+    /// With its merges as loops.
     pub parallel: Parallel,
     /// The same, or the loop over its children where it does nothing but run through them.
     pub places: Parallel,
@@ -14,8 +17,15 @@ pub(super) struct Loop {
 
 impl Loop {
     pub(super) fn new(builder: &mut Builder, parallel: &Parallel) -> Self {
-        let places = super::children::descended(builder, parallel).unwrap_or_else(|| parallel.clone());
-        Self { parallel: parallel.clone(), places }
+        let merged = parallel.clone();
+        let mut parallel = merged.clone();
+        let mut next = Some(&mut parallel);
+        while let Some(node) = next {
+            expand(&mut builder.module.kernel, &mut node.body, &|_, _| false);
+            next = node.uneven.as_deref_mut();
+        }
+        let places = super::children::descended(builder, &parallel).unwrap_or_else(|| parallel.clone());
+        Self { merged, parallel, places }
     }
 
     /// Whether its places are all there is to it: no runs of equal coordinates, and no variables that it reduces into.

@@ -77,16 +77,13 @@ pub(super) fn loaded(kernel: &ir::Kernel) -> Loaded {
 
 /// Notes the arrays that a statement reads again and again.
 fn find_loads(statement: &Statement, in_loop: bool, arrays: &mut BTreeSet<ArrayId>) {
-    let is_while = matches!(statement, Statement::While(..) | Statement::Intersect { .. });
+    let is_while = matches!(statement, Statement::While(..) | Statement::Merge(_));
     if let Statement::Folds { between, .. } = statement {
         arrays.extend(between);
     }
     if in_loop || is_while || matches!(statement, Statement::Folds { .. }) {
         if let Statement::View { of, .. } = statement {
             arrays.insert(*of);
-        }
-        if let Statement::Intersect { walks, .. } = statement {
-            arrays.extend(walks.iter().map(|walk| walk.array));
         }
         statement.for_each_expr(&mut |expr| {
             expr.for_each(&mut |expr| match expr {

@@ -2,15 +2,16 @@
 //!
 //! ```text
 //! for i in 0..n                                        directory B1 of B1_crd by B1_pos below k_extent for A2_crd
-//!     intersect pA2 in A2_crd[A2_pos[i]..pA2_end],     for i in 0..n
-//!             pB1 in B1_crd[B1_pos[0]..pB1_end]            intersect pA2 in A2_crd[A2_pos[i]..pA2_end],
-//!         …                                                        pB1 in B1_crd[B1_pos[0]..pB1_end] by B1[0]
+//!     merge k of pA2 in A2_pos[i]..pA2_end at …,       for i in 0..n
+//!             pB1 in B1_pos[0]..pB1_end at …               merge k of pA2 in A2_pos[i]..pA2_end at …,
+//!         …                                                        pB1 in B1_pos[0]..pB1_end at … by B1[0]
 //!                                                              …
 //! ```
 //!
 //! The other operand is walked once by all iterations, so its coordinates are as many as are looked for. What a directory costs is made up
 //! by them: a target makes it only as large as they allow. So is each level below, whose parents were found so.
 
+use super::merges::is_of_two_runs;
 use super::over_body;
 use crate::format::Coordinate;
 use crate::ir::{ArrayId, ArrayRole, Expr, Kernel, LookUp, Statement, VariableId, Walk};
@@ -87,16 +88,19 @@ struct Children {
 impl LookUps<'_> {
     fn in_block(&mut self, block: &mut [Statement]) {
         for statement in block {
-            if let Statement::Intersect { walks, directory, .. } = statement {
-                *directory = self.look_up(walks);
+            if let Statement::Merge(merge) = statement
+                && is_of_two_runs(self.kernel, merge)
+            {
+                merge.directory = self.look_up(&mut merge.walks);
             }
             statement.blocks_mut().into_iter().for_each(|inner| self.in_block(inner));
         }
     }
 
     /// The directory of the operand that begins at its root, which becomes the second.
-    fn look_up(&mut self, walks: &mut [Walk; 2]) -> Option<LookUp> {
-        let children = walks.each_ref().map(|walk| self.children(walk));
+    fn look_up(&mut self, walks: &mut [Walk]) -> Option<LookUp> {
+        let [one, other] = walks else { return None };
+        let children = [&*one, &*other].map(|walk| self.children(walk));
         let is_from_root =
             children.each_ref().map(|children| match children.as_ref().map(|children| &children.parent) {
                 Some(Expr::Index(_)) => true,
@@ -112,15 +116,16 @@ impl LookUps<'_> {
             }
             _ => return None,
         };
-        let ([sought, walk], extent) = (&*walks, extent?);
-        self.found.insert(walk.place);
+        let extent = extent?;
+        self.found.insert(walks[1].place);
+        let (sought, coordinates_of) = (walks[0].array()?, walks[1].array()?);
         let made = self.made.iter().find_map(|statement| match statement {
             Statement::Directory { directory, coordinates, sought: other, .. } => {
-                (*coordinates == walk.array && *other == sought.array).then_some(*directory)
+                (*coordinates == coordinates_of && *other == sought).then_some(*directory)
             }
             _ => None,
         });
-        let directory = made.unwrap_or_else(|| self.make(walk.array, positions, extent, sought.array));
+        let directory = made.unwrap_or_else(|| self.make(coordinates_of, positions, extent, sought));
         Some(LookUp { directory, parent })
     }
 
@@ -134,7 +139,7 @@ impl LookUps<'_> {
 
     /// Whose children a walk is over, where it is over all of one parent's.
     fn children(&self, walk: &Walk) -> Option<Children> {
-        let ArrayRole::Coordinates { tensor, level } = self.kernel.array(walk.array).role else { return None };
+        let ArrayRole::Coordinates { tensor, level } = self.kernel.array(walk.array()?).role else { return None };
         let (begin, end) = (self.defined(&walk.begin), self.defined(&walk.end));
         let (Expr::Load(positions, parent), Expr::Load(other, next)) = (begin, end) else { return None };
         let is_whole = positions == other && **next == parent.clone().plus(Expr::Index(1));

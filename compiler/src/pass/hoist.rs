@@ -38,7 +38,8 @@ fn block(kernel: &mut Kernel, statements: &mut Vec<Statement>) {
 
 /// A value of the operand that a loop walks is there for certain at the counter, whether the loops inside run or not.
 fn values_out_of_loops(kernel: &mut Kernel, walked: TensorId, counter: VariableId, body: &mut Vec<Statement>) {
-    let is_repeated = |statement: &Statement| matches!(statement, Statement::For { .. } | Statement::While(..));
+    let is_repeated =
+        |statement: &Statement| matches!(statement, Statement::For { .. } | Statement::While(..) | Statement::Merge(_));
     let mut arrays = BTreeSet::new();
     let mut see = |statement: &Statement| {
         statement.for_each_expr(&mut |expr| {

@@ -607,7 +607,7 @@ fn each_sum(
         }
         let counters = match statement {
             Statement::For { variable, .. } | Statement::Marked { variable, .. } => BTreeSet::from([*variable]),
-            Statement::Intersect { walks, .. } => walks.iter().map(|walk| walk.place).collect(),
+            Statement::Merge(merge) => merge.declared().collect(),
             Statement::While(_, inner) => {
                 let steps = inner.iter().filter_map(|statement| match statement {
                     Statement::Assign(variable, _) | Statement::Update(variable, ..) => Some(*variable),

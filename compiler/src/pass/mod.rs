@@ -10,10 +10,10 @@ mod directories;
 mod dots;
 mod flatten;
 mod hoist;
-mod intersections;
 mod lanes;
 mod long;
 mod masks;
+pub(crate) mod merges;
 mod neighbours;
 mod overwritten;
 mod runs;
@@ -25,6 +25,8 @@ mod views;
 #[cfg(test)]
 mod tests;
 
+pub use merges::with_loops;
+
 use crate::concrete::Target;
 use crate::ir::{Choice, Kernel, Statement, Verified, Violation, verify, violations};
 use crate::notation::Decision;
@@ -35,6 +37,7 @@ pub type Pass = (&'static str, fn(Kernel) -> Kernel);
 /// All passes, in order.
 pub const PASSES: &[Pass] = &[
     ("overwritten", overwritten::overwritten),
+    ("merges", merges::merges),
     ("tidy", tidy::tidy),
     ("masks", masks::masks),
     ("flatten", flatten::flatten),
@@ -48,7 +51,6 @@ pub const PASSES: &[Pass] = &[
     ("views", views::views),
     ("blocks", blocks::blocks),
     ("codes", codes::codes),
-    ("intersections", intersections::intersections),
     ("children", children::children),
     ("directories", directories::directories),
     ("long", long::long),
@@ -89,7 +91,7 @@ pub fn decisions(kernel: &Kernel) -> Vec<Decision> {
         neighbours::decisions,
         dots::decisions,
         codes::decisions,
-        intersections::decisions,
+        merges::decisions,
         directories::decisions,
         children::decisions,
         long::decisions,

@@ -182,7 +182,7 @@ fn opened(statement: &Statement, hoisted: &Hoisted) -> Option<Expr> {
 /// works on rows whose length is known only at run time: else with a row in which something is collected.
 fn start(kernel: &Kernel, statements: &[Statement], place: usize, hoisted: &Hoisted) -> Option<(usize, Expr, bool)> {
     let statement = &statements[place];
-    let (Statement::For { vector: false, .. } | Statement::While(..)) = statement else {
+    let (Statement::For { vector: false, .. } | Statement::While(..) | Statement::Merge(_)) = statement else {
         return Some((place, opened(statement, hoisted)?, false));
     };
     let mut length = None;
@@ -510,6 +510,10 @@ impl Check<'_> {
                 self.block(kernel, body)
             }
             Statement::While(_, body) => self.block(kernel, body),
+            Statement::Merge(merge) => {
+                self.own.extend(merge.declared());
+                merge.points.iter().all(|point| self.block(kernel, &point.body))
+            }
             Statement::If(branches, otherwise) => {
                 branches.iter().all(|(_, body)| self.block(kernel, body)) && self.block(kernel, otherwise)
             }

@@ -1,9 +1,23 @@
 //! Passes on small bodies, as text before and after.
 
 use super::{
-    children::children, codes::codes, directories::directories, dots::dots, flatten::flatten, hoist::hoist,
-    intersections::intersections, lanes::lanes, long::long, masks::masks, neighbours::neighbours,
-    overwritten::overwritten, runs::runs, slices::slices, strips::strips, tidy::tidy, views::views,
+    children::children,
+    codes::codes,
+    directories::directories,
+    dots::dots,
+    flatten::flatten,
+    hoist::hoist,
+    lanes::lanes,
+    long::long,
+    masks::masks,
+    merges::{merges, with_loops},
+    neighbours::neighbours,
+    overwritten::overwritten,
+    runs::runs,
+    slices::slices,
+    strips::strips,
+    tidy::tidy,
+    views::views,
 };
 use crate::ir::{Kernel, verify};
 use insta::assert_snapshot;
@@ -1244,65 +1258,124 @@ mod values_out_of_loops {
 mod merges {
     use super::*;
 
-    fn merged(body: &str) -> String {
-        let more = "  variable v10 q index mutable\n  variable v11 x index\n  variable v12 y index\n  body {";
-        after_in(&DECLARATIONS.replace("  body {", more), intersections, body)
+    fn merged(pass: fn(Kernel) -> Kernel, body: &str) -> String {
+        let more = "  variable v10 q index\n  variable v11 last index\n  variable v12 s index\n  body {";
+        after_in(&DECLARATIONS.replace("  body {", more).replace("m index mutable", "m index"), pass, body)
     }
 
-    /// A row's coordinates and another's, of which only common ones matter.
-    fn merge(both: &str, otherwise: &str) -> String {
-        format!(
-            "let v5 = a0[0]
-            let v10 = a0[1]
-            while v5 < 3 && v10 < 7 {{
-                let v11 = a1[v5]
-                let v12 = a1[v10]
-                let v6 = minimum(v11, v12)
-                let v4 = v11 == v6
-                let v7 = v12 == v6
-                if v4 && v7 {{ {both} }} {otherwise}
-                if v4 {{ v5 = v5 + 1 }}
-                if v7 {{ v10 = v10 + 1 }}
-            }}"
-        )
+    fn as_loops(kernel: Kernel) -> Kernel {
+        with_loops(&kernel)
     }
+
+    const BOTH: &str = "merge v6 of v5 in a0[0]..3 at a1[v5], v10 in a0[1]..7 at a1[v10]";
 
     #[test]
-    fn of_which_only_common_coordinates_matter_are_intersections() {
-        assert_snapshot!(merged(&merge("a4[v6] += a2[v5] * a2[v10]", "")), @r"
-        intersect v5:m in a1:A2_crd[a0:A2_pos[0]..3], v10:q in a1:A2_crd[a0:A2_pos[1]..7] {
-          let v6:j = a1:A2_crd[v5:m]
+    fn of_which_only_common_coordinates_matter_stay() {
+        let body = format!("{BOTH} where v5, v10 {{ a4[v6] += a2[v5] * a2[v10] }}");
+        assert_snapshot!(merged(merges, &body), @r"
+        merge v6:j of v5:m in a0:A2_pos[0]..3 at a1:A2_crd[v5:m], v10:q in a0:A2_pos[1]..7 at a1:A2_crd[v10:q] where v5:m, v10:q {
           a4:Y[v6:j] += a2:A_vals[v5:m] * a2:A_vals[v10:q]
         }
         ");
     }
 
     #[test]
-    fn whose_coordinate_is_not_read_load_none() {
-        assert_snapshot!(merged(&merge("a4[0] += a2[v5] * a2[v10]", "")), @r"
-        intersect v5:m in a1:A2_crd[a0:A2_pos[0]..3], v10:q in a1:A2_crd[a0:A2_pos[1]..7] {
-          a4:Y[0] += a2:A_vals[v5:m] * a2:A_vals[v10:q]
+    fn of_common_coordinates_step_or_search() {
+        let body = format!("{BOTH} where v5, v10 {{ a4[v6] += a2[v5] * a2[v10] }}");
+        assert_snapshot!(merged(as_loops, &body), @"");
+    }
+
+    #[test]
+    fn of_sums_are_loops_and_what_is_left_of_each() {
+        let body = format!(
+            "{BOTH} where v5, v10 {{ a4[v6] += a2[v5] * a2[v10] }} where v5 {{ a4[v6] += a2[v5] }} where v10 {{ a4[0] += a2[v10] }}"
+        );
+        assert_snapshot!(merged(merges, &body), @r"
+        let v5:m = a0:A2_pos[0]
+        let v10:q = a0:A2_pos[1]
+        while v5:m < 3 && v10:q < 7 {
+          let v13:m_coordinate = a1:A2_crd[v5:m]
+          let v14:q_coordinate = a1:A2_crd[v10:q]
+          let v6:j = minimum(v13:m_coordinate, v14:q_coordinate)
+          let v15:in_A = v13:m_coordinate == v6:j
+          let v16:in_A = v14:q_coordinate == v6:j
+          if v15:in_A && v16:in_A {
+            a4:Y[v6:j] += a2:A_vals[v5:m] * a2:A_vals[v10:q]
+          } else if v15:in_A {
+            a4:Y[v6:j] += a2:A_vals[v5:m]
+          } else if v16:in_A {
+            a4:Y[0] += a2:A_vals[v10:q]
+          }
+          if v15:in_A {
+            v5:m = v5:m + 1
+          }
+          if v16:in_A {
+            v10:q = v10:q + 1
+          }
+        }
+        for v17:m in v5:m..3 {
+          let v18:j = a1:A2_crd[v17:m]
+          a4:Y[v18:j] += a2:A_vals[v17:m]
+        }
+        for v19:q in v10:q..7 {
+          a4:Y[0] += a2:A_vals[v19:q]
         }
         ");
     }
 
     #[test]
-    fn of_which_more_matters_stay() {
-        let asked_later = format!("{} a4[v5] = 1.0f64", merge("a4[v6] += a2[v5]", ""));
-        let changed_before = merge("a4[v6] += a2[v5]", "").replace("while", "a4[0] = 1.0f64 while");
-        for body in [
-            merge("a4[v6] += a2[v5]", "else if v4 { a4[v6] += a2[v5] }"),
-            merge("a4[v6] += a2[v5]", "else { a4[v6] = 0.0f64 }"),
-            merge("a4[v6] += a2[v5] a4[v12] = 1.0f64", ""),
-            merge("if v4 { a4[v6] += a2[v5] }", ""),
-            merge("a4[v6] += a2[v5]", "").replace("v11 = a1[v5]", "v11 = a1[v5] + 1"),
-            merge("a4[v6] += a2[v5]", "").replace("v5 + 1", "v5 + 2"),
-            asked_later,
-            changed_before,
-        ] {
-            let text = merged(&body);
-            assert!(text.contains("while") && !text.contains("intersect"), "{text}");
+    fn of_runs_find_their_ends() {
+        let body = "merge v6 of v5..v11 in 0..3 at a1[v5], v10..v12 in 3..7 at a1[v10] where v5, v10 {
+            for v1 in v5..v11 { a4[v6] += a2[v1] }
+        } where v10 {
+            for v1 in v10..v12 { a4[v6] += a2[v1] }
+        }";
+        assert_snapshot!(merged(merges, body), @r"
+        let v5:m = 0
+        let v10:q = 3
+        while v5:m < 3 && v10:q < 7 {
+          let v13:m_coordinate = a1:A2_crd[v5:m]
+          let v14:q_coordinate = a1:A2_crd[v10:q]
+          let v6:j = minimum(v13:m_coordinate, v14:q_coordinate)
+          let v11:last = v5:m
+          while v11:last < 3 && a1:A2_crd[v11:last] == v6:j {
+            v11:last = v11:last + 1
+          }
+          let v12:s = v10:q
+          while v12:s < 7 && a1:A2_crd[v12:s] == v6:j {
+            v12:s = v12:s + 1
+          }
+          if v5:m < v11:last && v10:q < v12:s {
+            for v1:p in v5:m..v11:last {
+              a4:Y[v6:j] += a2:A_vals[v1:p]
+            }
+          } else if v10:q < v12:s {
+            for v1:p in v10:q..v12:s {
+              a4:Y[v6:j] += a2:A_vals[v1:p]
+            }
+          }
+          v5:m = v11:last
+          v10:q = v12:s
         }
+        while v10:q < 7 {
+          let v17:q_coordinate = a1:A2_crd[v10:q]
+          let v15:s = v10:q
+          while v15:s < 7 && a1:A2_crd[v15:s] == v17:q_coordinate {
+            v15:s = v15:s + 1
+          }
+          for v18:p in v10:q..v15:s {
+            a4:Y[v17:q_coordinate] += a2:A_vals[v18:p]
+          }
+          v10:q = v15:s
+        }
+        ");
+    }
+
+    #[test]
+    fn of_other_numbers_than_coordinates_are_not_searched() {
+        let body = "merge v6 of v5 in 0..3 at a1[v5] / 2, v10 in 3..7 at a1[v10] where v5, v10 { a4[v6] += a2[v5] }";
+        let text = merged(as_loops, body);
+        assert!(!text.contains("search") && text.contains("while"), "{text}");
     }
 }
 
@@ -1430,21 +1503,22 @@ mod operands_walked_from_their_roots {
       variable v0 i index
       variable v1 p index
       variable v2 q index
+      variable v3 j index
       body {";
 
     fn looked_up(body: &str) -> String {
         after_in(OPERANDS, directories, body)
     }
 
-    const ROW: &str = "a1[a0[v0]..a0[v0 + 1]]";
-    const ROOT: &str = "a4[a3[0]..a3[1]]";
+    const ROW: &str = "v1 in a0[v0]..a0[v0 + 1] at a1[v1]";
+    const ROOT: &str = "v2 in a3[0]..a3[1] at a4[v2]";
 
     #[test]
     fn have_directories_before_the_loop() {
         let expected = "
         directory a7:x1 of a4:x1_crd by a3:x1_pos below d0:n for a1:A2_crd
         for v0:i in 0..d0:n {
-          intersect v1:p in a1:A2_crd[a0:A2_pos[v0:i]..a0:A2_pos[v0:i + 1]], v2:q in a4:x1_crd[a3:x1_pos[0]..a3:x1_pos[1]] by a7:x1[0] {
+          merge v3:j of v1:p in a0:A2_pos[v0:i]..a0:A2_pos[v0:i + 1] at a1:A2_crd[v1:p], v2:q in a3:x1_pos[0]..a3:x1_pos[1] at a4:x1_crd[v2:q] by a7:x1[0] where v1:p, v2:q {
             a6:y_vals[v0:i] += a2:A_vals[v1:p]
           }
         }
@@ -1453,19 +1527,24 @@ mod operands_walked_from_their_roots {
             text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect::<Vec<_>>()
         };
         let meets = |one: &str, other: &str| {
-            looked_up(&format!("for v0 in 0..d0 {{ intersect {one}, {other} {{ a6[v0] += a2[v1] }} }}"))
+            looked_up(&format!("for v0 in 0..d0 {{ merge v3 of {one}, {other} where v1, v2 {{ a6[v0] += a2[v1] }} }}"))
         };
-        assert_eq!(lines(&meets(&format!("v1 in {ROW}"), &format!("v2 in {ROOT}"))), lines(expected));
+        assert_eq!(lines(&meets(ROW, ROOT)), lines(expected));
         // Whichever comes first.
-        assert_eq!(lines(&meets(&format!("v2 in {ROOT}"), &format!("v1 in {ROW}"))), lines(expected));
+        assert_eq!(lines(&meets(ROOT, ROW)), lines(expected));
     }
 
     #[test]
     fn have_none_where_nothing_is_looked_up_again() {
         for body in [
-            format!("intersect v1 in {ROOT}, v2 in {ROOT} {{ a6[0] += a2[v1] }}"),
-            format!("for v0 in 0..d0 {{ intersect v1 in {ROW}, v2 in {ROW} {{ a6[v0] += a2[v1] }} }}"),
-            format!("for v0 in 0..d0 {{ intersect v1 in {ROW}, v2 in a4[a3[0]..v0] {{ a6[v0] += a2[v1] }} }}"),
+            format!("merge v3 of {}, {ROOT} where v1, v2 {{ a6[0] += a2[v1] }}", ROOT.replace("v2", "v1")),
+            format!(
+                "for v0 in 0..d0 {{ merge v3 of {ROW}, {} where v1, v2 {{ a6[v0] += a2[v1] }} }}",
+                ROW.replace("v1", "v2")
+            ),
+            format!(
+                "for v0 in 0..d0 {{ merge v3 of {ROW}, v2 in a3[0]..v0 at a4[v2] where v1, v2 {{ a6[v0] += a2[v1] }} }}"
+            ),
         ] {
             assert!(!looked_up(&body).contains("directory"), "{body}");
         }

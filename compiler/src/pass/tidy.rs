@@ -161,12 +161,18 @@ fn sweep(block: &mut Vec<Statement>, used: &BTreeSet<VariableId>) {
                 branches.pop();
             }
         }
+        if let Statement::Merge(merge) = statement {
+            while merge.points.last().is_some_and(|point| has_no_effect(&point.body)) {
+                merge.points.pop();
+            }
+        }
     }
     block.retain(|statement| match statement {
         Statement::Let(variable, _) | Statement::Assign(variable, _) | Statement::Update(variable, ..) => {
             used.contains(variable)
         }
         Statement::For { body, .. } => !has_no_effect(body),
+        Statement::Merge(merge) => !merge.points.is_empty(),
         Statement::If(branches, otherwise) => !branches.is_empty() || !otherwise.is_empty(),
         Statement::Parallel(parallel) => !has_no_effect(&parallel.body),
         _ => true,

@@ -6,7 +6,7 @@
 //! growing strides; among runs of like lengths that is seldom worth a guess. How many places a block finds can't be guessed
 //! either, so they are written down, and given out when there are many.
 //!
-//! Where one run has few coordinates, each is sought in the other: by halving, without a guess, and the last of what is left all at
+//! Where one run has few coordinates, or far fewer than the other, each is sought in the other: by halving, without a guess, and the last of what is left all at
 //! once. Where runs of one tensor are met again and again, a [`Directory`] of them answers in a step, if it takes not much more memory than
 //! there are questions.
 //!
@@ -148,8 +148,9 @@ impl Seeks {
     /// For runs of these lengths.
     #[inline(always)]
     fn of(length: usize, other: usize) -> Seeks {
-        let is_short =
-            |short: usize, long: usize| short <= long && (short <= FEW || short <= SOME && long / SOME >= short);
+        let is_short = |short: usize, long: usize| {
+            short <= long && (short <= FEW || short <= SOME && long / SOME >= short || long / FAR >= short)
+        };
         match (is_short(length, other), is_short(other, length)) {
             (true, _) => Seeks::InOther,
             (_, true) => Seeks::InOne,
@@ -163,6 +164,9 @@ const FEW: usize = 4;
 
 /// So is a run of this length in one that is as many times longer.
 const SOME: usize = 16;
+
+/// So is any run in one that is so many times longer: a block of it spans too many of the other to pass them block by block.
+const FAR: usize = 256;
 
 /// What [`intersection`] gives.
 #[derive(Debug)]
@@ -386,7 +390,7 @@ mod blocks {
     use std::mem::MaybeUninit;
 
     /// So far a search goes at most, for distances of 32 bits.
-    const FAR: usize = 1 << 31;
+    const FURTHEST: usize = 1 << 31;
 
     impl<A: Coordinate, B: Coordinate> Intersection<'_, A, B> {
         /// Finds the next pairs, of what begins at two places that are there. There may be none up to where it goes.
@@ -394,7 +398,7 @@ mod blocks {
         pub(super) fn search(&mut self) {
             let lanes = lanes::<A, B>();
             let (ones, others) = (&self.one[self.place..], &self.other[self.other_place..]);
-            let (ones, others) = (&ones[..ones.len().min(FAR)], &others[..others.len().min(FAR)]);
+            let (ones, others) = (&ones[..ones.len().min(FURTHEST)], &others[..others.len().min(FURTHEST)]);
             let (mut place, mut other_place, mut end) = (0, 0, 0);
             let is_even = !is_uneven(ones.len(), others.len());
             let found = &mut self.found;

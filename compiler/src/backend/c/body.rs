@@ -4,7 +4,7 @@ use super::helpers::{suffix, wrapping_name};
 use super::{Held, Printer, element_name, type_name};
 use crate::ir::{
     ArrayElement, ArrayId, BinaryOperator, Combine, ElementType, Expr, ReduceOperator, Size, Statement, Type,
-    VariableId, Walk,
+    VariableId,
 };
 
 /// Arrays of so many elements are on the stack.
@@ -194,7 +194,7 @@ impl Printer<'_> {
                 let condition = self.expr(condition);
                 self.nest(&format!("while ({condition})"), |printer| printer.block(body));
             }
-            Statement::Intersect { walks, body, .. } => self.intersect(walks, body),
+            Statement::Merge(_) => unreachable!("merges are loops here"),
             Statement::If(branches, otherwise) => {
                 for (number, (condition, body)) in branches.iter().enumerate() {
                     let condition = self.expr(condition);
@@ -445,36 +445,6 @@ impl Printer<'_> {
     }
 
     /// Two walks side by side.
-    fn intersect(&mut self, walks: &[Walk; 2], body: &[Statement]) {
-        let arrays = walks.each_ref().map(|walk| walk.array);
-        let places = walks.each_ref().map(|walk| {
-            let (begin, end) = (self.expr(&walk.begin), self.expr(&walk.end));
-            let name = self.kernel.variable(walk.place).name.clone();
-            let (at, stop) = (self.namer.name(&format!("{name}_at")), self.namer.name(&format!("{name}_end")));
-            self.line(&format!("size_t {at} = {begin};"));
-            self.line(&format!("const size_t {stop} = {end};"));
-            (at, stop)
-        });
-        // Where the walks are is declared beside the loop: no other walk that follows may have the names.
-        self.namer.enter();
-        let [(one, one_end), (other, other_end)] = &places;
-        let [left, right] = ["left", "right"].map(|wish| self.namer.name(wish));
-        self.nest(&format!("while ({one} < {one_end} && {other} < {other_end})"), |printer| {
-            let [first, second] = [(arrays[0], one), (arrays[1], other)].map(|(array, at)| printer.element(array, at));
-            printer.line(&format!("const size_t {left} = {first}, {right} = {second};"));
-            printer.nest(&format!("if ({left} == {right})"), |printer| {
-                for (walk, (at, _)) in walks.iter().zip(&places) {
-                    let name = printer.declare_variable(walk.place);
-                    printer.line(&format!("const size_t {name} = {at};"));
-                }
-                printer.block(body);
-            });
-            printer.line(&format!("{one} += {left} <= {right};"));
-            printer.line(&format!("{other} += {right} <= {left};"));
-        });
-        self.namer.leave();
-    }
-
     pub(super) fn comment(&mut self, text: &str) {
         for line in text.lines() {
             // A comment that ends with a backslash goes on in the next line.

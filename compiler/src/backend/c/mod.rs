@@ -29,6 +29,7 @@ use self::helpers::Helpers;
 use crate::backend::namer::Namer;
 use crate::format::IndexWidth;
 use crate::ir::{ArrayElement, ArrayId, DimensionId, ElementType, Kernel, Ordered, Size, Type, VariableId, Verified};
+use crate::pass;
 use std::collections::BTreeMap;
 
 /// Kernels as C.
@@ -51,9 +52,10 @@ pub fn unit<'a>(kernels: impl IntoIterator<Item = &'a Verified<Kernel>>) -> Unit
     let mut code = String::new();
     for kernel in kernels {
         let name = names.name(&kernel.name);
-        let mut printer = Printer::new(kernel, &mut helpers);
+        let kernel = pass::with_loops(kernel);
+        let mut printer = Printer::new(&kernel, &mut helpers);
         let signature = printer.signature(&name);
-        let comment = header::comment(kernel, "free");
+        let comment = header::comment(&kernel, "free");
         declarations += &format!("\n{comment}{signature};\n");
         code += &format!("\n{comment}{signature} {{\n");
         printer.depth = 1;

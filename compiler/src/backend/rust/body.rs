@@ -4,8 +4,8 @@ use super::expr::literal;
 use super::spelling::{self, Reduction};
 use super::{Access, Printer, access, element, ident};
 use crate::ir::{
-    ArrayElement, ArrayId, ArrayRole, BinaryOperator, Combine, Count, Domain, ElementType, Expr, Literal, Parallel,
-    ReduceOperator, Sharing, Size, Statement, Type, VariableId, Weights,
+    ArrayElement, ArrayId, ArrayRole, BinaryOperator, Combine, Count, Domain, ElementType, Expr, Literal, Merge,
+    Parallel, ReduceOperator, Sharing, Size, Statement, Type, VariableId, Weights,
 };
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -304,35 +304,47 @@ impl Printer<'_> {
                 let (condition, body) = (self.expr(condition), self.block(body));
                 quote!(while #condition { #body })
             }
-            Statement::Intersect { walks, directory, body } => {
-                let helpers = self.options.parallel.clone();
-                let meets = match directory {
-                    None => quote!(#helpers::intersection),
-                    Some(_) => quote!(#helpers::intersection_in),
-                };
-                let first = directory.as_ref().map(|look_up| {
-                    let (name, parent) = (self.arrays[&look_up.directory].clone(), self.expr(&look_up.parent));
-                    quote!((&#name, #parent),)
-                });
-                let [one, other] = walks.each_ref().map(|walk| {
-                    let begin = self.at_least(&walk.begin, crate::ir::precedence::Precedence::Or);
-                    let (array, end) = (self.arrays[&walk.array].clone(), self.expr(&walk.end));
-                    quote!(#array, #begin..#end)
-                });
-                self.namer.enter();
-                let names = walks.each_ref().map(|walk| self.declare_variable(walk.place));
-                let is_used = walks.each_ref().map(|walk| body.iter().any(|statement| statement.uses(walk.place)));
-                let body = self.block(body);
-                self.namer.leave();
-                let [place, other_place] = [0, 1].map(|walk| {
-                    let name = &names[walk];
-                    if is_used[walk] { quote!(#name) } else { quote!(_) }
-                });
-                quote!(for (#place, #other_place) in #meets(#first #one, #other) { #body })
-            }
+            Statement::Merge(merge) => self.runs(merge),
             Statement::If(branches, otherwise) => self.branches(branches, otherwise),
             Statement::Parallel(parallel) => self.parallel(parallel),
         }
+    }
+
+    /// The common coordinates of two runs: `for (pA, pB) in intersection(A_crd, pA..pA_end, B_crd, …) { let j = A_crd[pA]; … }`
+    fn runs(&mut self, merge: &Merge) -> TokenStream {
+        let body = merge.intersection().expect("other merges are loops here");
+        let helpers = self.options.parallel.clone();
+        let (meets, first) = match &merge.directory {
+            None => (quote!(#helpers::intersection), None),
+            Some(look_up) => {
+                let (name, parent) = (self.arrays[&look_up.directory].clone(), self.expr(&look_up.parent));
+                (quote!(#helpers::intersection_in), Some(quote!((&#name, #parent),)))
+            }
+        };
+        let runs: Vec<TokenStream> = merge
+            .walks
+            .iter()
+            .map(|walk| {
+                let begin = self.at_least(&walk.begin, crate::ir::precedence::Precedence::Or);
+                let array = walk.array().expect("other merges are loops here");
+                let (array, end) = (self.arrays[&array].clone(), self.expr(&walk.end));
+                quote!(#array, #begin..#end)
+            })
+            .collect();
+        self.namer.enter();
+        let is_used = |variable: VariableId| body.iter().any(|statement| statement.uses(variable));
+        let names: Vec<Ident> = merge.walks.iter().map(|walk| self.declare_variable(walk.place)).collect();
+        let coordinate = is_used(merge.coordinate).then(|| {
+            let (value, name) = (self.expr(&merge.walks[0].at), self.declare_variable(merge.coordinate));
+            quote!(let #name = #value;)
+        });
+        let body = self.block(body);
+        self.namer.leave();
+        let places = merge.walks.iter().zip(&names).enumerate().map(|(number, (walk, name))| {
+            let is_asked = is_used(walk.place) || number == 0 && coordinate.is_some();
+            if is_asked { quote!(#name) } else { quote!(_) }
+        });
+        quote!(for (#(#places),*) in #meets(#first #(#runs),*) { #coordinate #body })
     }
 
     /// A loop that adds to elements of a row but for the first ones, and what says which these are. Compilers make a branch for each

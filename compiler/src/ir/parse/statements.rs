@@ -37,7 +37,7 @@ impl<'t> Parser<'t> {
             "marked" => self.marked_loop(),
             "for" => self.for_loop(),
             "while" => self.while_loop(),
-            "intersect" => self.intersection(),
+            "merge" => self.merge(),
             "if" => self.branching(),
             "parallel" => self.parallel_loop(),
             _ => self.change(word),
@@ -50,13 +50,33 @@ impl<'t> Parser<'t> {
         Ok(Statement::While(condition, self.block()?))
     }
 
-    fn intersection(&mut self) -> Result<Statement> {
+    fn merge(&mut self) -> Result<Statement> {
         self.next()?;
-        let one = self.walk()?;
-        self.require(",")?;
-        let other = self.walk()?;
+        let coordinate = self.variable()?;
+        self.require("of")?;
+        let mut walks = vec![self.walk()?];
+        while self.accept(",")? {
+            walks.push(self.walk()?);
+        }
         let directory = if self.accept("by")? { Some(self.look_up()?) } else { None };
-        Ok(Statement::Intersect { walks: [one, other], directory, body: self.block()? })
+        let mut points = Vec::new();
+        while self.accept("where")? {
+            let mut operands = self.list_of(&walks)?;
+            while self.accept(",")? {
+                operands = operands.union(self.list_of(&walks)?);
+            }
+            points.push(Point { operands, body: self.block()? });
+        }
+        Ok(Statement::Merge(Merge { walks, coordinate, points, directory }))
+    }
+
+    /// One of the lists of a merge, which its place stands for.
+    fn list_of(&mut self, walks: &[Walk]) -> Result<Operands> {
+        let place = self.variable()?;
+        match walks.iter().position(|walk| walk.place == place) {
+            Some(list) => Ok(Operands(1 << list)),
+            None => Err(self.tokens.error(format!("{place} is the place of no list of this merge"))),
+        }
     }
 
     fn look_up(&mut self) -> Result<LookUp> {
@@ -69,12 +89,11 @@ impl<'t> Parser<'t> {
 
     fn walk(&mut self) -> Result<Walk> {
         let place = self.variable()?;
+        let run = if self.accept("..")? { Some(self.variable()?) } else { None };
         self.require("in")?;
-        let array = self.array()?;
-        self.require("[")?;
         let (begin, end) = self.range()?;
-        self.require("]")?;
-        Ok(Walk { place, array, begin, end })
+        self.require("at")?;
+        Ok(Walk { place, run, begin, end, at: self.expr()? })
     }
 
     fn parallel_loop(&mut self) -> Result<Statement> {

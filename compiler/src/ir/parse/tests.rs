@@ -459,9 +459,15 @@ impl Random {
                 body: self.block(less),
             },
             17 if self.yes() => {
-                let walks = [self.walk(), self.walk()];
+                let walks: Vec<Walk> = (0..=self.below(3)).map(|list| self.walk(VariableId(list as u32))).collect();
+                let coordinate = self.variable();
                 let directory = self.yes().then(|| LookUp { directory: self.array(), parent: self.expr(3) });
-                Statement::Intersect { walks, directory, body: self.block(less) }
+                let count = walks.len();
+                let points = self.many(2, |r| Point {
+                    operands: Operands(1 + r.below((1 << count) - 1) as u64),
+                    body: r.block(less),
+                });
+                Statement::Merge(Merge { walks, coordinate, points, directory })
             }
             17 => Statement::While(self.expr(3), self.block(less)),
             18 => Statement::Marked { variable: self.variable(), bitmap: self.array(), body: self.block(less) },
@@ -482,8 +488,9 @@ impl Random {
         }
     }
 
-    fn walk(&mut self) -> Walk {
-        Walk { place: self.variable(), array: self.array(), begin: self.expr(3), end: self.expr(3) }
+    fn walk(&mut self, place: VariableId) -> Walk {
+        let run = self.yes().then(|| self.variable());
+        Walk { place, run, begin: self.expr(3), end: self.expr(3), at: self.expr(3) }
     }
 
     fn sharing(&mut self) -> Sharing {

@@ -222,7 +222,7 @@ impl<'k> Body<'k> {
             }
             Statement::For { .. }
             | Statement::While(..)
-            | Statement::Intersect { .. }
+            | Statement::Merge(_)
             | Statement::Marked { .. }
             | Statement::If(..) => self.compound(statement),
             Statement::Parallel(node) => self.parallel(node),
@@ -260,25 +260,7 @@ impl<'k> Body<'k> {
                 self.expr(condition, Type::Bool);
                 self.block(&path, body);
             }
-            Statement::Intersect { walks, directory, body } => {
-                self.not_in_vector("intersect");
-                if let Some(look_up) = directory {
-                    self.expr(&look_up.parent, Type::Index);
-                    self.touch(look_up.directory, Access::LookUp);
-                }
-                for walk in walks {
-                    self.expr(&walk.begin, Type::Index);
-                    self.expr(&walk.end, Type::Index);
-                    self.touch(walk.array, Access::Read);
-                    if !matches!(self.kernel.array(walk.array).element, ArrayElement::Index(_)) {
-                        self.report(2, format!("{} holds no indices", self.name(walk.array)));
-                    }
-                }
-                let keep = self.declared.len();
-                walks.iter().for_each(|walk| self.declare_place(walk.place));
-                self.block(&path, body);
-                self.forget(keep);
-            }
+            Statement::Merge(merge) => self.merge(&path, merge),
             Statement::If(branches, otherwise) => {
                 if branches.is_empty() {
                     self.report(18, "it has no branch".to_owned());
@@ -291,6 +273,42 @@ impl<'k> Body<'k> {
                 self.block(&format!("{path}/else"), otherwise);
             }
             _ => {}
+        }
+    }
+
+    fn merge(&mut self, path: &str, merge: &'k Merge) {
+        self.not_in_vector("merge");
+        if let Some(look_up) = &merge.directory {
+            self.expr(&look_up.parent, Type::Index);
+            self.touch(look_up.directory, Access::LookUp);
+        }
+        for walk in &merge.walks {
+            self.expr(&walk.begin, Type::Index);
+            self.expr(&walk.end, Type::Index);
+        }
+        for walk in &merge.walks {
+            let keep = self.declared.len();
+            self.declare_place(walk.place);
+            self.expr(&walk.at, Type::Index);
+            self.forget(keep);
+        }
+        if merge.walks.is_empty() || merge.walks.len() > 63 || merge.points.is_empty() {
+            self.report(18, "it has no list, too many, or no point".to_owned());
+        }
+        for (number, point) in merge.points.iter().enumerate() {
+            if point.operands.count() == 0 || !point.operands.is_subset(Operands::all(merge.walks.len().min(63))) {
+                self.report(18, format!("point {number} is of no lists, or of others"));
+                continue;
+            }
+            let keep = self.declared.len();
+            for walk in point.operands.iter().map(|list| &merge.walks[list]) {
+                self.declare_place(walk.place);
+                walk.run.iter().for_each(|run| self.declare_place(*run));
+            }
+            self.declare_place(merge.coordinate);
+            self.path.clone_from(&path.to_owned());
+            self.block(&format!("{path}/point {number}"), &point.body);
+            self.forget(keep);
         }
     }
 

@@ -128,17 +128,19 @@ impl Ids<'_> {
                 self.array(*bitmap);
                 self.block(&path, body);
             }
-            Statement::Intersect { walks, directory, body } => {
-                for walk in walks {
-                    self.variable(walk.place);
-                    self.array(walk.array);
-                    [&walk.begin, &walk.end].into_iter().for_each(|e| self.expr(e));
+            Statement::Merge(merge) => {
+                merge.declared().for_each(|id| self.variable(id));
+                for walk in &merge.walks {
+                    [&walk.begin, &walk.end, &walk.at].into_iter().for_each(|e| self.expr(e));
                 }
-                if let Some(look_up) = directory {
+                if let Some(look_up) = &merge.directory {
                     self.array(look_up.directory);
                     self.expr(&look_up.parent);
                 }
-                self.block(&path, body);
+                for (number, point) in merge.points.iter().enumerate() {
+                    self.path.clone_from(&path);
+                    self.block(&format!("{path}/point {number}"), &point.body);
+                }
             }
             Statement::While(condition, body) => {
                 self.expr(condition);

@@ -86,10 +86,11 @@ const LOOKS_UP: &str = "kernel looks_up {
   variable v0 i index
   variable v1 pb2 index
   variable v2 pc1 index
+  variable v3 j index
   body {
     directory a7 of a4 by a3 below d1 for a1
     for v0 in 0..d0 {
-      intersect v1 in a1[a0[v0]..a0[v0 + 1]], v2 in a4[a3[0]..a3[1]] by a7[0] {
+      merge v3 of v1 in a0[v0]..a0[v0 + 1] at a1[v1], v2 in a3[0]..a3[1] at a4[v2] by a7[0] where v1, v2 {
         a6[v0] += a2[v1] * a5[v2]
       }
     }

@@ -9,7 +9,7 @@ use super::{ArrayValue, Machine};
 use crate::parallel;
 use spc_compiler::format::interleave::Spread;
 use spc_compiler::ir::{
-    ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, LookUp, ReduceOperator, Statement, VariableId, Walk,
+    ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, LookUp, Merge, ReduceOperator, Statement, VariableId, Walk,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -100,11 +100,11 @@ impl Machine<'_> {
                     self.block(body)?;
                 }
             }
-            Statement::Intersect { walks, directory, body } => {
-                if let Some(look_up) = directory {
-                    self.check_children(look_up, &walks[1])?;
+            Statement::Merge(merge) => {
+                if let Some(look_up) = &merge.directory {
+                    self.check_children(look_up, &merge.walks[1])?;
                 }
-                self.intersect(walks, body)?;
+                self.merge(merge)?;
             }
             Statement::If(branches, otherwise) => self.branch(branches, otherwise)?,
             Statement::Parallel(node) => self.parallel(node)?,
@@ -130,8 +130,10 @@ impl Machine<'_> {
 
     /// Makes sure that a walk is over the children of the parent that is looked up.
     fn check_children(&mut self, look_up: &LookUp, walk: &Walk) -> Result<()> {
-        let ArrayRole::Coordinates { tensor, level } = self.kernel.array(walk.array).role else {
-            return problem(format!("{} is looked up, but holds no coordinates of a level", self.name(walk.array)));
+        let role = walk.array().map(|array| self.kernel.array(array).role);
+        let Some(ArrayRole::Coordinates { tensor, level }) = role else {
+            let place = &self.kernel.variable(walk.place).name;
+            return problem(format!("{place} is looked up, but is of no coordinates of a level"));
         };
         let role = ArrayRole::Positions { tensor, level };
         let positions = self.kernel.arrays.iter().position(|array| array.role == role).map(|id| ArrayId(id as u32));
@@ -139,30 +141,46 @@ impl Machine<'_> {
         for (place, bound) in [(parent, &walk.begin), (parent.saturating_add(1), &walk.end)] {
             let stored = positions.map(|positions| self.load(positions, place)?.index()).transpose()?;
             if stored != Some(self.index(bound)?) {
-                return problem(format!("{} is looked up at {parent}, but others are walked", self.name(walk.array)));
+                return problem(format!(
+                    "{} is looked up at {parent}, but others are walked",
+                    self.kernel.variable(walk.place).name
+                ));
             }
         }
         Ok(())
     }
 
-    fn intersect(&mut self, walks: &[Walk; 2], body: &[Statement]) -> Result<()> {
-        let mut elements = [BTreeMap::new(), BTreeMap::new()];
-        for (walk, elements) in walks.iter().zip(&mut elements) {
+    fn merge(&mut self, merge: &Merge) -> Result<()> {
+        // For each coordinate the first place of each list that has it, and one past the last.
+        let mut found: BTreeMap<u64, Vec<Option<(u64, u64)>>> = BTreeMap::new();
+        for (list, walk) in merge.walks.iter().enumerate() {
+            let mut last = None;
             for place in self.index(&walk.begin)?..self.index(&walk.end)? {
-                let element = self.load(walk.array, place)?.index()?;
-                if elements.last_key_value().is_some_and(|(last, _)| *last >= element) {
-                    return problem(format!("{}[{place}] is not greater than the one before", self.name(walk.array)));
+                self.variables[walk.place.index()] = Value::Index(place);
+                let coordinate = self.index(&walk.at)?;
+                if last > Some(coordinate) || walk.run.is_none() && last == Some(coordinate) {
+                    let name = &self.kernel.variable(walk.place).name;
+                    return problem(format!(
+                        "at place {place} of {name} is {coordinate}, which is not greater than the coordinate before"
+                    ));
                 }
-                elements.insert(element, place);
+                last = Some(coordinate);
+                let here = found.entry(coordinate).or_insert_with(|| vec![None; merge.walks.len()]);
+                here[list] = Some((here[list].map_or(place, |(first, _)| first), place + 1));
                 counts::add(|counts| counts.walked += 1);
             }
         }
-        let [one, other] = elements;
-        for (element, place) in one {
-            let Some(other_place) = other.get(&element) else { continue };
-            self.variables[walks[0].place.index()] = Value::Index(place);
-            self.variables[walks[1].place.index()] = Value::Index(*other_place);
-            self.block(body)?;
+        for (coordinate, here) in found {
+            let is_there = |list: usize| here[list].is_some();
+            let Some(point) = merge.points.iter().find(|point| point.operands.iter().all(is_there)) else { continue };
+            for (walk, here) in merge.walks.iter().zip(&here) {
+                if let Some((first, end)) = here {
+                    self.variables[walk.place.index()] = Value::Index(*first);
+                    walk.run.iter().for_each(|run| self.variables[run.index()] = Value::Index(*end));
+                }
+            }
+            self.variables[merge.coordinate.index()] = Value::Index(coordinate);
+            self.block(&point.body)?;
         }
         Ok(())
     }

@@ -85,7 +85,7 @@ impl JitKernel {
     /// When the kernel has what none is made for, or the processor is none that code is made for.
     pub fn compile(kernel: &Verified<Kernel>) -> Result<Self, Unsupported> {
         let start = Instant::now();
-        let kernel: &Kernel = kernel;
+        let kernel = &spc_compiler::pass::with_loops(kernel);
         let mut unit = Unit::new(kernel)?;
         let grown = |role: ArrayRole| {
             let source = role.tensor().map(|tensor| kernel.tensor(tensor).source);

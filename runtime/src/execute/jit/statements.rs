@@ -10,7 +10,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use spc_compiler::format::IndexWidth;
-use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, Expr, ReduceOperator, Statement, VariableId, Walk};
+use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, Expr, ReduceOperator, Statement, VariableId};
 
 /// Arrays of at most so many bytes lie on the stack, where their length is known.
 const MOST_ON_STACK: u64 = 8192;
@@ -183,7 +183,7 @@ impl Maker<'_, '_> {
                 self.b.switch_to_block(after);
                 self.b.seal_block(after);
             }
-            Statement::Intersect { walks, body, .. } => self.intersect(walks, body)?,
+            Statement::Merge(_) => unreachable!("merges are loops here"),
             Statement::If(branches, otherwise) => {
                 let after = self.b.create_block();
                 for (condition, body) in branches {
@@ -409,66 +409,6 @@ impl Maker<'_, '_> {
         let failed = self.b.ins().icmp_imm_s(IntCC::Equal, found, -1);
         self.unless_failed(failed);
         self.declare(place, Val::index(found));
-        Ok(())
-    }
-
-    /// Both walks step by step.
-    fn intersect(&mut self, walks: &[Walk; 2], body: &[Statement]) -> Result<()> {
-        let mut walked = Vec::new();
-        for walk in walks {
-            let (begin, end) = (self.index(&walk.begin)?, self.index(&walk.end)?);
-            let (data, length) = self.slice(walk.array)?;
-            let is_empty = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, begin, end);
-            let fits = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, length.value);
-            let holds = self.b.ins().bor(is_empty, fits);
-            self.require(holds, Wrong::Index, Some(walk.array), end, length.value);
-            walked.push((begin, end, data, self.kernel.array(walk.array).element, self.bytes(walk.array)));
-        }
-        let (one, other) = (walked[0], walked[1]);
-        let [head, test, compare, hit, next, after] = std::array::from_fn(|_| self.b.create_block());
-        let places = [self.b.append_block_param(head, I64), self.b.append_block_param(head, I64)];
-        self.b.ins().jump(head, &[one.0.into(), other.0.into()]);
-        self.b.switch_to_block(head);
-        let is_there = self.b.ins().icmp(IntCC::UnsignedLessThan, places[0], one.1);
-        self.b.ins().brif(is_there, test, &[], after, &[]);
-        self.b.switch_to_block(test);
-        self.b.seal_block(test);
-        let is_there = self.b.ins().icmp(IntCC::UnsignedLessThan, places[1], other.1);
-        self.b.ins().brif(is_there, compare, &[], after, &[]);
-        self.b.switch_to_block(compare);
-        self.b.seal_block(compare);
-        let found: Vec<Value> = [one, other]
-            .into_iter()
-            .zip(places)
-            .map(|((_, _, data, element, bytes), place)| {
-                let offset = self.times(place, bytes);
-                let address = self.b.ins().iadd(data, offset);
-                self.load_at(element, address).value
-            })
-            .collect();
-        let is_equal = self.b.ins().icmp(IntCC::Equal, found[0], found[1]);
-        self.b.ins().brif(is_equal, hit, &[], next, &[]);
-        self.b.switch_to_block(hit);
-        self.b.seal_block(hit);
-        for (walk, place) in walks.iter().zip(places) {
-            self.declare(walk.place, Val::index(place));
-        }
-        self.block(body)?;
-        self.b.ins().jump(next, &[]);
-        self.b.switch_to_block(next);
-        self.b.seal_block(next);
-        let further: Vec<Value> = [(0, 1), (1, 0)]
-            .into_iter()
-            .map(|(this, that)| {
-                let goes = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, found[this], found[that]);
-                let step = self.b.ins().uextend(I64, goes);
-                self.b.ins().iadd(places[this], step)
-            })
-            .collect();
-        self.b.ins().jump(head, &[further[0].into(), further[1].into()]);
-        self.b.seal_block(head);
-        self.b.switch_to_block(after);
-        self.b.seal_block(after);
         Ok(())
     }
 

@@ -133,7 +133,7 @@ impl Printer<'_> {
             | Statement::Bitmap { .. }
             | Statement::Mark(..)
             | Statement::Marked { .. }
-            | Statement::Intersect { .. }
+            | Statement::Merge(_)
             | Statement::Numbers { .. }
             | Statement::Sort { .. }
             | Statement::Clear(_)

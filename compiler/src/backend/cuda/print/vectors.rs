@@ -20,7 +20,7 @@
 
 use super::{Printer, element};
 use crate::gpu::plan::{Group, STRIPS, VECTOR_BYTES, Vector, bytes, together, vector_of};
-use crate::gpu::rewrite::{certain_loads, declared, is_of_row, substituted};
+use crate::gpu::rewrite::{certain_loads, declared, is_of_row};
 use crate::ir::{ArrayElement, ArrayId, Expr, ReduceOperator, Statement, VariableId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -132,7 +132,7 @@ impl Printer<'_> {
     pub(super) fn vector_loop(&mut self, over: &Over<'_>) {
         let (vector, body) = (over.vector, over.body);
         let first = BTreeMap::from([(over.element, Expr::Variable(vector.first))]);
-        let at_first = |index: &Expr| substituted(index.clone(), &first);
+        let at_first = |index: &Expr| index.clone().substituted(&first);
         let counter = self.scoped_name(vector.counter);
         let (written, read) = (over.written(), over.read());
         for (array, index) in self.loads(over, &written) {
