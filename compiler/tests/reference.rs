@@ -4,8 +4,10 @@
 
 use spc_compiler::diagnostics::codes;
 use spc_compiler::format::LevelFormat;
+use spc_compiler::ir::{self, OPERATIONS, Operation};
 use spc_compiler::level;
 use spc_compiler::topics::{self, Kind, Topic, directives};
+use spc_compiler::{compile_notation, notation, syntax};
 use std::fmt::Write;
 
 fn assert_page(name: &str, text: &str) {
@@ -103,6 +105,119 @@ fn the_directives_are_those_of_the_compiler() {
     }
     assert_page("directives", &page);
 }
+
+const STATEMENTS: &str = "\
+# The loop IR
+
+The loops of a kernel, before they become Rust, C, machine code or CUDA: `spc compile --emit ir FILE` prints them. A kernel declares dimensions, tensors, arrays and
+variables. Its body is a list of statements. Expressions have no effect. `compiler/src/ir/verify.rs` has the rules that a kernel keeps; in debug builds they are
+checked after each pass.
+
+| part of a statement | |
+|---|---|
+| `expr` | an expression, which it evaluates |
+| `declares`, `changes` | a variable that it declares, or gives another value |
+| `makes` | a local array, to the end of the block |
+| `reads`, `writes`, `appends` | an array whose elements it reads, writes, or to which it appends |
+| `sets` | a set of keys that it changes |
+| `shares` | an array that chunks of a parallel loop share |
+| `block`, `branches`, `otherwise` | statements in it |
+
+A function of a GPU has the statements of `device`. In place of those of `loops` it has loops, or is launched. Those of `host` are for a processor: a kernel with one
+of them that no mapping replaces is refused for a GPU.
+
+| statement | parts | on a GPU |
+|---|---|---|
+";
+
+/// Kernels that have all statements.
+const KERNELS: &[&str] = &[
+    "fn spmm(A: csr, X: dense) -> Y: dense { Y(i, r) = A(i, j) * X(j, r); }",
+    "fn spgemm(A: csr, B: csr) -> C: csr { C(i, k) = A(i, j) * B(j, k); }",
+    "fn add(A: csr, B: csr) -> C: csr { C(i, j) = A(i, j) + B(i, j); }",
+    "fn product(A: csr, B: csr, C: csr) -> y: dense { y(i) = A(i, j) * B(i, j) * C(i, j); }",
+    "fn scale(A: csr) -> B: csr { B(i, j) = 2 * A(i, j); }",
+    "fn sum(A: coo) -> y: dense { y(j) = A(i, j); }",
+    "fn largest(A: csr) -> y: dense { y(i) max= A(i, j); }",
+    "fn dot(a: dense, b: dense) -> s: f64 { s = a(i) * b(i); }",
+    "fn rows(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }",
+    "fn mttkrp(X: csf, B: dense, C: dense) -> Y: dense { Y(i, r) = X(i, j, k) * B(j, r) * C(k, r); }",
+    "fn mttkrp(X: alto, B: dense, C: dense) -> Y: dense { Y(i, r) = X(i, j, k) * B(j, r) * C(k, r); }",
+    "fn inner(A: csr, B: dcsr) -> C: dense { C(i, k) = A(i, j) * B(k, j); }",
+    "fn halves(A: coo) -> B: csr { B(i, j / 2) = A(i, j); }",
+    "fn ttm(X: coo, U: csr) -> Y: csf { Y(i, r, k) = X(i, j, k) * U(j, r); }",
+];
+
+#[test]
+fn the_statements_are_those_of_the_loop_ir() {
+    let mut page = STATEMENTS.to_owned();
+    for Operation { keyword, parts, device, .. } in OPERATIONS {
+        let parts = parts.replace('\n', " ");
+        let parts = parts.split(',').map(str::trim).collect::<Vec<_>>().join(", ");
+        writeln!(page, "| [`{keyword}`](#{keyword}) | {parts} | {device} |").unwrap();
+    }
+    let kernels: Vec<ir::Kernel> = KERNELS.iter().flat_map(|text| lowered(text)).collect();
+    let source = include_str!("../src/ir/mod.rs");
+    let mut missing = Vec::new();
+    for operation in OPERATIONS {
+        write!(page, "\n## {}\n\n{}\n", operation.keyword, meaning(source, operation.name)).unwrap();
+        match kernels.iter().find_map(|kernel| example(kernel, operation.keyword)) {
+            Some(example) => write!(page, "\n```text\n{example}\n```\n").unwrap(),
+            None => missing.push(operation.keyword),
+        }
+    }
+    assert_eq!(missing, [""; 0], "no kernel has them");
+    assert_page("ir", &page);
+}
+
+/// The loops of the kernels of a text as they were lowered, and behind the passes.
+fn lowered(text: &str) -> Vec<ir::Kernel> {
+    let program = syntax::parse_program(text).unwrap_or_else(|problems| panic!("{text}: {problems:?}"));
+    let kernels = notation::check(&program).unwrap_or_else(|problems| panic!("{text}: {problems:?}"));
+    let mut all = Vec::new();
+    for kernel in &kernels {
+        let compiled = compile_notation(kernel).unwrap_or_else(|problems| panic!("{text}: {problems:?}"));
+        all.extend(compiled.kernels.iter().map(|kernel| ir::Kernel::clone(&kernel.kernel)));
+    }
+    all
+}
+
+/// What the source says of a statement.
+fn meaning(source: &str, name: &str) -> String {
+    let body = source.split("pub enum Statement {").nth(1).expect("statements are an enumeration");
+    let mut lines: Vec<&str> = Vec::new();
+    for line in body.lines().map(str::trim) {
+        if let Some(text) = line.strip_prefix("///") {
+            lines.push(text.trim());
+        } else if line.strip_prefix(name).is_some_and(|rest| rest.starts_with(['(', ' ', ','])) {
+            return lines.join(" ").replace("[`Statement::", "[`").replace("[`Expr::", "[`");
+        } else {
+            lines.clear();
+        }
+    }
+    panic!("{name} is no statement")
+}
+
+/// The first statement of a kind in a kernel, as text, without what is deep inside.
+fn example(kernel: &ir::Kernel, keyword: &str) -> Option<String> {
+    let mut found = None;
+    kernel.body.iter().for_each(|statement| {
+        statement.for_each(&mut |statement| {
+            if found.is_none() && statement.keyword() == keyword {
+                found = Some(kernel.show(statement).to_string());
+            }
+        });
+    });
+    let text = found?;
+    let lines: Vec<&str> = text.trim_end().lines().collect();
+    match lines.len() {
+        0..=MOST => Some(lines.join("\n")),
+        _ => Some(format!("{}\n  …\n}}", lines[..MOST - 2].join("\n"))),
+    }
+}
+
+/// The most lines of an example.
+const MOST: usize = 14;
 
 const WORDS: &str = "\
 # Words of the language

@@ -3,7 +3,7 @@
 use crate::ir::{ArrayId, BinaryOperator, Expr, Kernel, ReduceOperator, Statement, VariableId};
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(crate) use crate::ir::{declared, substitute};
+pub(crate) use crate::ir::{changed, declared, substitute};
 
 /// Arrays of at most so many elements are a thread's own: registers, where all indices are known.
 pub(crate) const SMALL: u64 = 64;
@@ -87,31 +87,10 @@ pub(crate) fn mentioned(block: &[Statement]) -> BTreeSet<VariableId> {
                     }
                 });
             });
-            match statement {
-                Statement::Assign(variable, _) | Statement::Update(variable, ..) => {
-                    mentioned.insert(*variable);
-                }
-                Statement::Parallel(parallel) => {
-                    mentioned.extend(parallel.reductions.iter().map(|(variable, _)| *variable));
-                }
-                _ => {}
-            }
         });
     }
+    mentioned.extend(changed(block));
     mentioned
-}
-
-/// The variables that a block changes.
-pub(crate) fn changed(block: &[Statement]) -> BTreeSet<VariableId> {
-    let mut changed = BTreeSet::new();
-    for statement in block {
-        statement.for_each(&mut |statement| {
-            if let Statement::Assign(variable, _) | Statement::Update(variable, ..) = statement {
-                changed.insert(*variable);
-            }
-        });
-    }
-    changed
 }
 
 /// The variables from outside of a block that it reduces into, with the operators.

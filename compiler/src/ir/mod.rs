@@ -40,6 +40,7 @@ mod merge;
 mod nameless;
 #[doc(hidden)]
 pub mod numbers;
+mod operations;
 mod ordered;
 mod parse;
 mod policy;
@@ -57,6 +58,7 @@ pub use choice::{Choice, Find, Simd, Tile};
 pub use function::Function;
 pub use index::{Affine, IndexExpr, IndexOperator, LARGEST_IN_INDEX};
 pub use merge::{LookUp, Merge, Operands, Point, Walk};
+pub use operations::{Binding, Effect, OPERATIONS, Operation, Part, PartMut, Place};
 pub use ordered::Ordered;
 pub use parse::{ParseError, parse};
 pub use policy::{ChunkPolicy, Count, Weights};
@@ -68,7 +70,7 @@ pub use tables::{
 pub use term::{Factor, Term};
 pub(crate) use verify::violations;
 pub use verify::{Verified, Violation, verify};
-pub(crate) use walk::{declared, substitute};
+pub(crate) use walk::{changed, declared, substitute};
 
 use crate::format::{Format, IndexWidth, Role};
 use std::collections::BTreeMap;

@@ -78,42 +78,6 @@ pub struct Shown<'a, T: ?Sized> {
     node: &'a T,
 }
 
-impl Statement {
-    /// The word for this kind of statement, as in paths such as `body/2.for/0.store`.
-    pub fn keyword(&self) -> &'static str {
-        match self {
-            Statement::Comment(_) => "comment",
-            Statement::Let(..) => "let",
-            Statement::Assign(..) => "assign",
-            Statement::Update(..) => "update",
-            Statement::Store(..) => "store",
-            Statement::Reduce(..) => "reduce",
-            Statement::Allocate { .. } => "allocate",
-            Statement::Folds { .. } => "folds",
-            Statement::Fill(..) => "fill",
-            Statement::View { .. } => "view",
-            Statement::Numbers { .. } => "numbers",
-            Statement::List(_) => "list",
-            Statement::Table { .. } => "table",
-            Statement::Directory { .. } => "directory",
-            Statement::Insert { .. } => "insert",
-            Statement::Sort { .. } => "sort",
-            Statement::Clear(_) => "clear",
-            Statement::Reset { .. } => "reset",
-            Statement::Bitmap { .. } => "bitmap",
-            Statement::Mark(..) => "mark",
-            Statement::Marked { .. } => "marked",
-            Statement::Push(..) => "push",
-            Statement::Extend { .. } => "extend",
-            Statement::For { .. } => "for",
-            Statement::While(..) => "while",
-            Statement::Merge(_) => "merge",
-            Statement::If(..) => "if",
-            Statement::Parallel(_) => "parallel",
-        }
-    }
-}
-
 // Declarations.
 
 /// A name: as it is where it looks like one, else in quotes.

@@ -1,6 +1,6 @@
 //! Walks over expressions and statements that passes and printers share.
 
-use super::{ArrayId, Expr, Factor, Parallel, Sharing, Statement, VariableId};
+use super::{ArrayId, Binding, Expr, Factor, Parallel, Part, PartMut, Statement, VariableId};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Expr {
@@ -87,149 +87,63 @@ impl Expr {
     }
 }
 
-/// Defines a walk over a statement's own expressions, by references of one kind.
-macro_rules! each_expr {
-    ($(#[$doc:meta])* $name:ident, $iter:ident $(, $mutable:tt)?) => {
-        $(#[$doc])*
-        pub fn $name(&$($mutable)? self, visit: &mut dyn FnMut(&$($mutable)? Expr)) {
-            match self {
-                Statement::Comment(_)
-                | Statement::List(_)
-                | Statement::Sort { .. }
-                | Statement::Clear(_)
-                | Statement::Marked { .. }
-                | Statement::Reset { .. } => {}
-                Statement::Let(_, e)
-                | Statement::Assign(_, e)
-                | Statement::Update(_, _, e)
-                | Statement::Fill(_, e)
-                | Statement::Folds { terms: e, .. }
-                | Statement::Push(_, e)
-                | Statement::While(e, _)
-                | Statement::Table { extent: e, .. }
-                | Statement::Directory { extent: e, .. }
-                | Statement::Bitmap { extent: e, .. }
-                | Statement::Mark(_, e)
-                | Statement::Insert { key: e, .. } => visit(e),
-                Statement::Store(_, index, value) | Statement::Reduce(_, index, _, value) => {
-                    visit(index);
-                    visit(value);
-                }
-                Statement::Allocate { length, fill, .. } => {
-                    visit(length);
-                    visit(fill);
-                }
-                Statement::View { begin, length, .. } => {
-                    visit(begin);
-                    visit(length);
-                }
-                Statement::Numbers { mask, below, .. } => {
-                    visit(mask);
-                    visit(below);
-                }
-                Statement::Extend { count, fill, .. } => {
-                    visit(count);
-                    visit(fill);
-                }
-                Statement::For { begin, end, .. } => {
-                    visit(begin);
-                    visit(end);
-                }
-                Statement::Merge(merge) => {
-                    merge.walks.$iter().for_each(|walk| {
-                        visit(&$($mutable)? walk.begin);
-                        visit(&$($mutable)? walk.end);
-                        visit(&$($mutable)? walk.at);
-                    });
-                    merge.directory.$iter().for_each(|look_up| visit(&$($mutable)? look_up.parent));
-                }
-                Statement::If(branches, _) => branches.$iter().for_each(|(condition, _)| visit(condition)),
-                Statement::Parallel(parallel) => parallel.$name(visit),
-            }
-        }
-    };
-}
-
-/// Defines a walk over the expressions that say how a parallel range is cut and shared.
-macro_rules! each_expr_of_range {
-    ($(#[$doc:meta])* $name:ident, $iter:ident $(, $mutable:tt)?) => {
-        $(#[$doc])*
-        pub fn $name(&$($mutable)? self, visit: &mut dyn FnMut(&$($mutable)? Expr)) {
-            visit(&$($mutable)? self.begin);
-            visit(&$($mutable)? self.end);
-            self.work.$iter().for_each(|work| visit(&$($mutable)? work.before));
-            for (_, sharing) in self.sharing.$iter() {
-                match sharing {
-                    Sharing::Owned { start, .. } => visit(start),
-                    Sharing::Segmented { start, length, .. } => [start, length].into_iter().for_each(&mut *visit),
-                    Sharing::Private(_) | Sharing::Joined { .. } => {}
-                }
-            }
-            self.uneven.$iter().for_each(|other| other.$name(visit));
-        }
-    };
-}
-
-/// Defines what gives a statement's blocks.
-macro_rules! blocks {
-    ($(#[$doc:meta])* $name:ident, $iter:ident, $bodies:ident $(, $mutable:tt)?) => {
-        $(#[$doc])*
-        pub fn $name(&$($mutable)? self) -> Vec<&$($mutable)? Vec<Statement>> {
-            match self {
-                Statement::For { body, .. }
-                | Statement::While(_, body)
-                | Statement::Marked { body, .. } => vec![body],
-                Statement::Merge(merge) => merge.points.$iter().map(|point| &$($mutable)? point.body).collect(),
-                Statement::If(branches, otherwise) => {
-                    branches.$iter().map(|(_, body)| body).chain(std::iter::once(otherwise)).collect()
-                }
-                Statement::Parallel(parallel) => parallel.$bodies(),
-                _ => Vec::new(),
-            }
-        }
-    };
-}
-
 impl Statement {
-    each_expr! {
-        /// Calls `visit` on the expressions of this statement itself, not of the blocks in it.
-        for_each_expr, iter
-    }
-
-    each_expr! {
-        /// The same, to change them.
-        for_each_expr_mut, iter_mut, mut
-    }
-
-    blocks! {
-        /// The blocks of this statement.
-        blocks, iter, bodies
-    }
-
-    blocks! {
-        /// The same, to change them.
-        blocks_mut, iter_mut, bodies_mut, mut
-    }
-
-    /// Calls `visit` on the variables that this statement itself declares or changes, to give them other names.
-    pub fn for_each_variable_mut(&mut self, visit: &mut dyn FnMut(&mut VariableId)) {
-        match self {
-            Statement::Let(variable, _)
-            | Statement::Assign(variable, _)
-            | Statement::Update(variable, ..)
-            | Statement::For { variable, .. }
-            | Statement::Marked { variable, .. }
-            | Statement::Insert { place: variable, .. } => visit(variable),
-            Statement::Merge(merge) => {
-                for walk in &mut merge.walks {
-                    visit(&mut walk.place);
-                    walk.run.iter_mut().for_each(&mut *visit);
-                }
-                visit(&mut merge.coordinate);
+    /// Calls `visit` on the expressions of this statement itself, not of the blocks in it.
+    pub fn for_each_expr(&self, visit: &mut dyn FnMut(&Expr)) {
+        self.parts(&mut |part| {
+            if let Part::Expr(expr) = part {
+                visit(expr);
             }
-            Statement::Parallel(parallel) => parallel.for_each_variable_mut(visit),
-            _ => {}
-        }
+        });
+    }
+
+    /// The same, to change them.
+    pub fn for_each_expr_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
+        self.parts_mut(&mut |part| {
+            if let PartMut::Expr(expr) = part {
+                visit(expr);
+            }
+        });
+    }
+
+    /// The blocks of this statement.
+    pub fn blocks(&self) -> Vec<&Vec<Statement>> {
+        let mut blocks = Vec::new();
+        self.parts(&mut |part| {
+            if let Part::Block(block, _) = part {
+                blocks.push(block);
+            }
+        });
+        blocks
+    }
+
+    /// The same, to change them.
+    pub fn blocks_mut(&mut self) -> Vec<&mut Vec<Statement>> {
+        let mut blocks = Vec::new();
+        self.parts_mut(&mut |part| {
+            if let PartMut::Block(block, _) = part {
+                blocks.push(block);
+            }
+        });
+        blocks
+    }
+
+    /// Calls `visit` on the variables that this statement itself declares or changes.
+    pub fn for_each_variable(&self, visit: &mut dyn FnMut(VariableId, Binding)) {
+        self.parts(&mut |part| {
+            if let Part::Variable(variable, binding) = part {
+                visit(*variable, binding);
+            }
+        });
+    }
+
+    /// The same, to give them other names.
+    pub fn for_each_variable_mut(&mut self, visit: &mut dyn FnMut(&mut VariableId)) {
+        self.parts_mut(&mut |part| {
+            if let PartMut::Variable(variable, _) = part {
+                visit(variable);
+            }
+        });
     }
 
     /// Calls `visit` on this statement and all in its blocks, outermost first.
@@ -249,62 +163,40 @@ impl Statement {
 
     /// The array that this statement itself changes.
     pub fn written_array(&self) -> Option<ArrayId> {
-        match self {
-            Statement::Store(array, ..)
-            | Statement::Reduce(array, ..)
-            | Statement::Fill(array, _)
-            | Statement::Folds { totals: array, .. }
-            | Statement::Push(array, _)
-            | Statement::Extend { array, .. }
-            | Statement::Insert { keys: array, .. }
-            | Statement::Sort { keys: array, .. }
-            | Statement::Reset { keys: array, .. }
-            | Statement::Mark(array, _)
-            | Statement::Marked { bitmap: array, .. }
-            | Statement::Clear(array) => Some(*array),
-            _ => None,
-        }
+        let mut written = None;
+        self.parts(&mut |part| {
+            if let Part::Array(array, effect) = part
+                && effect.changes()
+            {
+                written = written.or(Some(*array));
+            }
+        });
+        written
     }
 }
 
 impl Parallel {
-    each_expr_of_range! {
-        /// Calls `visit` on the expressions that say how the range is cut and shared.
-        for_each_expr, iter
+    /// Calls `visit` on the expressions that say how the range is cut and shared.
+    pub fn for_each_expr(&self, visit: &mut dyn FnMut(&Expr)) {
+        self.parts(&mut |part| {
+            if let Part::Expr(expr) = part {
+                visit(expr);
+            }
+        });
     }
 
-    each_expr_of_range! {
-        /// The same, to change them.
-        for_each_expr_mut, iter_mut, mut
+    /// The same, to change them.
+    pub fn for_each_expr_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
+        self.parts_mut(&mut |part| {
+            if let PartMut::Expr(expr) = part {
+                visit(expr);
+            }
+        });
     }
 
     /// The loop and what it may do instead.
     pub fn alternatives(&self) -> impl Iterator<Item = &Parallel> {
         std::iter::successors(Some(self), |node| node.uneven.as_deref())
-    }
-
-    fn for_each_variable_mut(&mut self, visit: &mut dyn FnMut(&mut VariableId)) {
-        visit(&mut self.low);
-        visit(&mut self.high);
-        self.work.iter_mut().for_each(|work| visit(&mut work.place));
-        for (_, sharing) in &mut self.sharing {
-            if let Sharing::Owned { place, .. } | Sharing::Segmented { place, .. } = sharing {
-                visit(place);
-            }
-        }
-        self.reductions.iter_mut().for_each(|(variable, _)| visit(variable));
-        self.uneven.iter_mut().for_each(|other| other.for_each_variable_mut(visit));
-    }
-
-    /// What a chunk does, and what one of the loop for uneven work does.
-    fn bodies(&self) -> Vec<&Vec<Statement>> {
-        self.alternatives().map(|node| &node.body).collect()
-    }
-
-    fn bodies_mut(&mut self) -> Vec<&mut Vec<Statement>> {
-        let mut bodies = vec![&mut self.body];
-        bodies.extend(self.uneven.iter_mut().flat_map(|other| other.bodies_mut()));
-        bodies
     }
 }
 
@@ -320,19 +212,21 @@ pub(crate) fn substitute(block: &mut [Statement], values: &BTreeMap<VariableId, 
 
 /// The variables that a block declares.
 pub(crate) fn declared(block: &[Statement]) -> BTreeSet<VariableId> {
-    let mut declared = BTreeSet::new();
-    for statement in block {
-        statement.for_each(&mut |statement| match statement {
-            Statement::Let(variable, _)
-            | Statement::For { variable, .. }
-            | Statement::Marked { variable, .. }
-            | Statement::Insert { place: variable, .. } => {
-                declared.insert(*variable);
-            }
-            Statement::Merge(merge) => declared.extend(merge.declared()),
-            Statement::Parallel(parallel) => declared.extend([parallel.low, parallel.high]),
-            _ => {}
-        });
-    }
-    declared
+    bound(block, Binding::Declares)
+}
+
+/// The variables that a block changes.
+pub(crate) fn changed(block: &[Statement]) -> BTreeSet<VariableId> {
+    bound(block, Binding::Changes)
+}
+
+fn bound(block: &[Statement], wanted: Binding) -> BTreeSet<VariableId> {
+    let mut found = BTreeSet::new();
+    let mut see = |variable, binding| {
+        if binding == wanted {
+            found.insert(variable);
+        }
+    };
+    block.iter().for_each(|statement| statement.for_each(&mut |statement| statement.for_each_variable(&mut see)));
+    found
 }

@@ -6,7 +6,7 @@ use crate::concrete::{
     Access, ExtentOf, IndexVariable, OutputStructure, Run, Statement, Target, TensorId, TensorKind, absent, simplify,
 };
 use crate::format::{Level, Role};
-use crate::ir::{self, ArrayId, Expr, ReduceOperator, Sharing, Type, VariableId, Work};
+use crate::ir::{self, ArrayId, Binding, Effect, Expr, Part, ReduceOperator, Sharing, Type, VariableId, Work};
 use crate::level::{self, Parents};
 use crate::schedule::{Conflict, Cut, Meeting, Told};
 use std::collections::{BTreeMap, BTreeSet};
@@ -407,50 +407,19 @@ impl Written {
     }
 
     fn statement(&mut self, statement: &ir::Statement) {
-        use ir::Statement::*;
-        match statement {
-            // What they change is made inside.
-            Comment(_) | Sort { .. } | Clear(_) | Reset { .. } | Mark(..) => {}
-            Let(variable, _) | Insert { place: variable, .. } => {
-                self.own_variables.insert(*variable);
-            }
-            Assign(variable, _) => {
-                self.variables.entry(*variable).or_insert(None);
-            }
-            Update(variable, operator, _) => {
-                self.variables.insert(*variable, Some(*operator));
-            }
-            Store(array, ..)
-            | Reduce(array, ..)
-            | Fill(array, _)
-            | Folds { totals: array, .. }
-            | Push(array, _)
-            | Extend { array, .. } => {
-                self.arrays.insert(*array);
-            }
-            Allocate { array, .. }
-            | View { array, .. }
-            | Numbers { array, .. }
-            | List(array)
-            | Table { table: array, .. }
-            | Directory { directory: array, .. }
-            | Bitmap { bitmap: array, .. } => {
-                self.own_arrays.insert(*array);
-            }
-            For { variable, body, .. } | Marked { variable, body, .. } => {
-                self.own_variables.insert(*variable);
-                self.block(body);
-            }
-            While(_, body) => self.block(body),
-            Merge(merge) => {
-                self.own_variables.extend(merge.declared());
-                merge.points.iter().for_each(|point| self.block(&point.body));
-            }
-            If(branches, otherwise) => {
-                branches.iter().for_each(|(_, body)| self.block(body));
-                self.block(otherwise);
-            }
-            Parallel(parallel) => parallel.alternatives().for_each(|node| self.block(&node.body)),
-        }
+        statement.parts(&mut |part| match part {
+            Part::Expr(_) => {}
+            Part::Variable(variable, Binding::Declares) => _ = self.own_variables.insert(*variable),
+            Part::Variable(variable, Binding::Changes) => match statement {
+                ir::Statement::Update(_, operator, _) => _ = self.variables.insert(*variable, Some(*operator)),
+                ir::Statement::Assign(..) => _ = self.variables.entry(*variable).or_insert(None),
+                _ => {}
+            },
+            Part::Array(array, Effect::Makes) => _ = self.own_arrays.insert(*array),
+            Part::Array(array, Effect::Writes | Effect::Appends) => _ = self.arrays.insert(*array),
+            // Sets are made inside.
+            Part::Array(_, Effect::Reads | Effect::Sets | Effect::Shares) => {}
+            Part::Block(block, _) => self.block(block),
+        });
     }
 }

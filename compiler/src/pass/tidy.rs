@@ -2,7 +2,7 @@
 //!
 //! Before: `let i = X1_crd[p]; let in_b = true; if in_b { y += 1 }`. After: `y += 1`.
 
-use crate::ir::{BinaryOperator, Expr, Kernel, Statement, VariableId};
+use crate::ir::{BinaryOperator, Binding, Expr, Kernel, Statement, VariableId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The kernel without what has no effect.
@@ -132,11 +132,8 @@ fn overwritten(declaration: &Statement, rest: &[Statement]) -> Option<usize> {
 fn is_changed_in(statement: &Statement, wanted: VariableId) -> bool {
     let mut found = false;
     statement.for_each(&mut |statement| {
-        found |= match statement {
-            Statement::Assign(variable, _) | Statement::Update(variable, ..) => *variable == wanted,
-            Statement::Parallel(node) => node.reductions.iter().any(|(variable, _)| *variable == wanted),
-            _ => false,
-        }
+        statement
+            .for_each_variable(&mut |variable, binding| found |= variable == wanted && binding == Binding::Changes);
     });
     found
 }

@@ -87,8 +87,6 @@ impl Printer<'_> {
                 self.extents.insert(*array, length.clone());
                 self.fill(&name, &length, &fill);
             }
-            // As of sums of products.
-            Statement::Folds { .. } => unreachable!("totals of several rows are made for a CPU"),
             Statement::Fill(array, value) => {
                 let (name, value) = (self.arrays[array].clone(), self.stored(*array, value));
                 let length = self.extents.get(array).unwrap_or_else(|| &self.lengths[array]).clone();
@@ -127,19 +125,7 @@ impl Printer<'_> {
             Statement::Reset { table, .. } => self.empty_table(*table),
             Statement::Insert { place, key, table, .. } => self.insert(*place, key, *table),
             Statement::Sort { table: Some(table), .. } => self.sort(*table),
-            Statement::List(_)
-            | Statement::Table { .. }
-            | Statement::Directory { .. }
-            | Statement::Bitmap { .. }
-            | Statement::Mark(..)
-            | Statement::Marked { .. }
-            | Statement::Merge(_)
-            | Statement::Numbers { .. }
-            | Statement::Sort { .. }
-            | Statement::Clear(_)
-            | Statement::Push(..)
-            | Statement::Extend { .. }
-            | Statement::Parallel(_) => unreachable!("functions of a device have no such statement"),
+            other => unreachable!("functions of a device have no `{}`", other.keyword()),
         }
     }
 
