@@ -6,8 +6,9 @@ use spc_compiler::diagnostics::codes;
 use spc_compiler::format::LevelFormat;
 use spc_compiler::ir::{self, OPERATIONS, Operation};
 use spc_compiler::level;
+use spc_compiler::schedule::{Options, schedule};
 use spc_compiler::topics::{self, Kind, Topic, directives};
-use spc_compiler::{compile_notation, notation, syntax};
+use spc_compiler::{compile, notation, syntax};
 use std::fmt::Write;
 
 fn assert_page(name: &str, text: &str) {
@@ -142,9 +143,10 @@ const KERNELS: &[&str] = &[
     "fn dot(a: dense, b: dense) -> s: f64 { s = a(i) * b(i); }",
     "fn rows(A: csr, x: dense) -> y: dense { y(i) = A(i, j) * x(j); }",
     "fn mttkrp(X: csf, B: dense, C: dense) -> Y: dense { Y(i, r) = X(i, j, k) * B(j, r) * C(k, r); }",
-    "fn mttkrp(X: alto, B: dense, C: dense) -> Y: dense { Y(i, r) = X(i, j, k) * B(j, r) * C(k, r); }",
+    "fn rank_16(X: alto, B: dense, C: dense) -> Y: dense { Y(i, r) = X(i, j, k) * B(j, r) * C(k, r); }",
+    "fn blocks(X: coo, U: dense) -> Y: [compressed, dense] { Y(i, r) = X(i, j) * U(j, r) where r < i; }",
     "fn inner(A: csr, B: dcsr) -> C: dense { C(i, k) = A(i, j) * B(k, j); }",
-    "fn halves(A: coo) -> B: csr { B(i, j / 2) = A(i, j); }",
+    "fn halves(A: coo) -> B: csr { B(i, j / 2) += A(i, j); }",
     "fn ttm(X: coo, U: csr) -> Y: csf { Y(i, r, k) = X(i, j, k) * U(j, r); }",
 ];
 
@@ -176,7 +178,13 @@ fn lowered(text: &str) -> Vec<ir::Kernel> {
     let kernels = notation::check(&program).unwrap_or_else(|problems| panic!("{text}: {problems:?}"));
     let mut all = Vec::new();
     for kernel in &kernels {
-        let compiled = compile_notation(kernel).unwrap_or_else(|problems| panic!("{text}: {problems:?}"));
+        let mut program =
+            schedule(kernel, Options::default()).unwrap_or_else(|problems| panic!("{text}: {problems:?}"));
+        if kernel.name == "rank_16" {
+            let extents = program.interface.extents_called("r").expect("it has a rank");
+            extents.into_iter().for_each(|extent| program.set_size(extent, ir::Size::Constant(16)));
+        }
+        let compiled = compile(program).unwrap_or_else(|problems| panic!("{text}: {problems:?}"));
         all.extend(compiled.kernels.iter().map(|kernel| ir::Kernel::clone(&kernel.kernel)));
     }
     all

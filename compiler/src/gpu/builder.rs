@@ -59,7 +59,7 @@ impl Builder {
         self.refuse_lists(&function.body)?;
         let mut body = self.views_of(&function.body);
         body.append(&mut function.body);
-        crate::pass::merges::expand(&mut self.module.kernel, &mut body, &|_, _| false);
+        crate::ir::expand(&mut self.module.kernel, &mut body, &|_, _| false);
         let own = declared(&body);
         let (mentioned, changed) = (mentioned(&body), changed(&body));
         let is_total = |variable: &VariableId| function.totals.iter().any(|total| total.variable == *variable);

@@ -12,9 +12,8 @@ use crate::gpu::Builder;
 use crate::gpu::append::Appended;
 use crate::gpu::rewrite::{changed, declared, loaded, mentioned, written};
 use crate::ir::{
-    ArrayId, ArrayRole, Expr, Kernel, Operands, Parallel, Point, Sharing, Statement, Type, VariableId, Walk,
+    ArrayId, ArrayRole, Expr, Kernel, Operands, Parallel, Point, Sharing, Statement, Type, VariableId, Walk, expand,
 };
-use crate::pass::merges::expand;
 use std::collections::BTreeSet;
 
 /// A loop over rows, each of which merges lists of entries.

@@ -1,8 +1,7 @@
 //! What a strategy is, and why one does not fit a loop.
 
 use crate::gpu::{Builder, Refusal};
-use crate::ir::{Parallel, Statement};
-use crate::pass::merges::expand;
+use crate::ir::{Parallel, Statement, expand};
 use std::fmt;
 
 /// A parallel loop that is to be mapped.

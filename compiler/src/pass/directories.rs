@@ -11,10 +11,9 @@
 //! The other operand is walked once by all iterations, so its coordinates are as many as are looked for. What a directory costs is made up
 //! by them: a target makes it only as large as they allow. So is each level below, whose parents were found so.
 
-use super::merges::is_of_two_runs;
 use super::over_body;
 use crate::format::Coordinate;
-use crate::ir::{ArrayId, ArrayRole, Expr, Kernel, LookUp, Statement, VariableId, Walk};
+use crate::ir::{ArrayId, ArrayRole, Expr, Kernel, LookUp, Statement, VariableId, Walk, is_of_two_runs};
 use crate::notation::Decision;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -13,7 +13,7 @@ mod hoist;
 mod lanes;
 mod long;
 mod masks;
-pub(crate) mod merges;
+mod merges;
 mod neighbours;
 mod overwritten;
 mod runs;
@@ -24,8 +24,6 @@ mod views;
 
 #[cfg(test)]
 mod tests;
-
-pub use merges::with_loops;
 
 use crate::concrete::Target;
 use crate::ir::{Choice, Kernel, Statement, Verified, Violation, verify, violations};

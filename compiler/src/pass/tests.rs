@@ -1,25 +1,11 @@
 //! Passes on small bodies, as text before and after.
 
 use super::{
-    children::children,
-    codes::codes,
-    directories::directories,
-    dots::dots,
-    flatten::flatten,
-    hoist::hoist,
-    lanes::lanes,
-    long::long,
-    masks::masks,
-    merges::{merges, with_loops},
-    neighbours::neighbours,
-    overwritten::overwritten,
-    runs::runs,
-    slices::slices,
-    strips::strips,
-    tidy::tidy,
-    views::views,
+    children::children, codes::codes, directories::directories, dots::dots, flatten::flatten, hoist::hoist,
+    lanes::lanes, long::long, masks::masks, merges::merges, neighbours::neighbours, overwritten::overwritten,
+    runs::runs, slices::slices, strips::strips, tidy::tidy, views::views,
 };
-use crate::ir::{Kernel, verify};
+use crate::ir::{Kernel, verify, with_loops};
 use insta::assert_snapshot;
 
 const DECLARATIONS: &str = "kernel k {
@@ -1282,7 +1268,33 @@ mod merges {
     #[test]
     fn of_common_coordinates_step_or_search() {
         let body = format!("{BOTH} where v5, v10 {{ a4[v6] += a2[v5] * a2[v10] }}");
-        assert_snapshot!(merged(as_loops, &body), @"");
+        assert_snapshot!(merged(as_loops, &body), @r"
+        let v5:m = a0:A2_pos[0]
+        let v10:q = a0:A2_pos[1]
+        let v13:m_length = maximum(3, v5:m) - v5:m
+        let v14:q_length = maximum(7, v10:q) - v10:q
+        let v15:uneven = minimum(v13:m_length, v14:q_length) * 32 < maximum(v13:m_length, v14:q_length)
+        while v5:m < 3 && v10:q < 7 {
+          let v16:m_coordinate = a1:A2_crd[v5:m]
+          let v17:q_coordinate = a1:A2_crd[v10:q]
+          if v16:m_coordinate == v17:q_coordinate {
+            let v6:j = v16:m_coordinate
+            a4:Y[v6:j] += a2:A_vals[v5:m] * a2:A_vals[v10:q]
+            v5:m = v5:m + 1
+            v10:q = v10:q + 1
+          } else if v15:uneven {
+            if v16:m_coordinate < v17:q_coordinate {
+              v5:m = search(a1:A2_crd, v5:m + 1, 3, v17:q_coordinate)
+            }
+            if v17:q_coordinate < v16:m_coordinate {
+              v10:q = search(a1:A2_crd, v10:q + 1, 7, v16:m_coordinate)
+            }
+          } else {
+            v5:m = select(v16:m_coordinate < v17:q_coordinate, v5:m + 1, v5:m)
+            v10:q = select(v17:q_coordinate < v16:m_coordinate, v10:q + 1, v10:q)
+          }
+        }
+        ");
     }
 
     #[test]

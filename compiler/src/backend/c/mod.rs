@@ -28,8 +28,9 @@ pub(super) use reserved::functions as function_namer;
 use self::helpers::Helpers;
 use crate::backend::namer::Namer;
 use crate::format::IndexWidth;
-use crate::ir::{ArrayElement, ArrayId, DimensionId, ElementType, Kernel, Ordered, Size, Type, VariableId, Verified};
-use crate::pass;
+use crate::ir::{
+    ArrayElement, ArrayId, DimensionId, ElementType, Kernel, Ordered, Size, Type, VariableId, Verified, with_loops,
+};
 use std::collections::BTreeMap;
 
 /// Kernels as C.
@@ -52,7 +53,7 @@ pub fn unit<'a>(kernels: impl IntoIterator<Item = &'a Verified<Kernel>>) -> Unit
     let mut code = String::new();
     for kernel in kernels {
         let name = names.name(&kernel.name);
-        let kernel = pass::with_loops(kernel);
+        let kernel = with_loops(kernel);
         let mut printer = Printer::new(&kernel, &mut helpers);
         let signature = printer.signature(&name);
         let comment = header::comment(&kernel, "free");

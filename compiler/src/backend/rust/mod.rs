@@ -25,9 +25,8 @@ use crate::backend::namer::Namer;
 use crate::ir::tables::monoid::{LEFT, RIGHT};
 use crate::ir::{
     ArrayElement, ArrayId, ArrayRole, Definition, DimensionId, ElementType, Kernel, Ordered, Size, Source, Structure,
-    VariableId, Verified, Views,
+    VariableId, Verified, Views, expanded, is_of_two_runs,
 };
-use crate::pass::merges;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use std::cell::Cell;
@@ -49,7 +48,7 @@ pub struct Options {
 
 /// The function of a kernel.
 pub fn function(kernel: &Verified<Kernel>, options: &Options) -> TokenStream {
-    let kernel = &merges::expanded((**kernel).clone(), &merges::is_of_two_runs);
+    let kernel = &expanded((**kernel).clone(), &is_of_two_runs);
     let mut printer = Printer::new(kernel, options);
     let name = function_name(options.name.as_deref().unwrap_or(&kernel.name));
     let name = match name.strip_prefix("r#") {

@@ -39,7 +39,7 @@ use super::native::host;
 use super::unsupported::Unsupported;
 use cranelift_codegen::ir::types::I64;
 use cranelift_jit::JITModule;
-use spc_compiler::ir::{ArrayId, ArrayRole, Kernel, Source, Structure, Verified};
+use spc_compiler::ir::{ArrayId, ArrayRole, Kernel, Source, Structure, Verified, with_loops};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -85,7 +85,7 @@ impl JitKernel {
     /// When the kernel has what none is made for, or the processor is none that code is made for.
     pub fn compile(kernel: &Verified<Kernel>) -> Result<Self, Unsupported> {
         let start = Instant::now();
-        let kernel = &spc_compiler::pass::with_loops(kernel);
+        let kernel = &with_loops(kernel);
         let mut unit = Unit::new(kernel)?;
         let grown = |role: ArrayRole| {
             let source = role.tensor().map(|tensor| kernel.tensor(tensor).source);

@@ -13,6 +13,11 @@
 //! Each coordinate that a list has is visited once, in order. There the first point all of whose lists have it is done, or nothing. A
 //! merge of one point, which needs all lists, is an intersection.
 
+mod loops;
+
+pub use loops::with_loops;
+pub(crate) use loops::{UNEVEN, expand, expanded, is_of_two_runs};
+
 use super::{ArrayId, Expr, Statement, VariableId};
 
 /// A set of lists: bit `n` stands for the `n`th.

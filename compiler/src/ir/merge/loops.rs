@@ -1,0 +1,368 @@
+//! Merges become loops that move a cursor along each list, where a target has nothing better.
+//!
+//! ```text
+//! merge j of pA in … at A_crd[pA], pB in … at B_crd[pB]     let pA = …, pB = …
+//!         where pA, pB { … } where pA { … }                 while pA < A_end && pB < B_end
+//!                                                               j = minimum(A_crd[pA], B_crd[pB])
+//!                                                               in_A = A_crd[pA] == j, in_B = B_crd[pB] == j
+//!                                                               if in_A && in_B … else if in_A …
+//!                                                               if in_A: pA += 1
+//!                                                               if in_B: pB += 1
+//!                                                           for pA in pA..A_end …
+//!
+//! merge j of pA in … at A_crd[pA], pB in … at B_crd[pB]     let uneven = 32 * the shortest < the longest
+//!         where pA, pB { … }                                while pA < A_end && pB < B_end
+//!                                                               j = maximum(A_crd[pA], B_crd[pB])
+//!                                                               if A_crd[pA] == B_crd[pB]: …, pA += 1, pB += 1
+//!                                                               else if uneven: those below j search it
+//!                                                               else: those below j go on by one
+//! ```
+//!
+//! An intersection looks at no more coordinates than twice those of its shortest list, if the others are searched for them.
+
+use super::{Merge, Operands, Point, Walk};
+use crate::ir::{
+    ArrayElement, ArrayRole, BinaryOperator, Expr, Find, Kernel, Statement, Type, VariableId, declared, substitute,
+};
+use std::collections::BTreeMap;
+
+/// The kernel with its merges as loops, for a target that has nothing better.
+pub fn with_loops(kernel: &Kernel) -> Kernel {
+    expanded(kernel.clone(), &|_, _| false)
+}
+
+/// The kernel with its merges as loops, but for those that a target keeps.
+pub(crate) fn expanded(mut kernel: Kernel, keeps: &dyn Fn(&Kernel, &Merge) -> bool) -> Kernel {
+    let mut body = std::mem::take(&mut kernel.body);
+    expand(&mut kernel, &mut body, keeps);
+    kernel.body = body;
+    kernel
+}
+
+/// Puts loops in place of the merges of a block, but for those that a target keeps.
+pub(crate) fn expand(kernel: &mut Kernel, block: &mut Vec<Statement>, keeps: &dyn Fn(&Kernel, &Merge) -> bool) {
+    let mut done = Vec::with_capacity(block.len());
+    for mut statement in std::mem::take(block) {
+        statement.blocks_mut().into_iter().for_each(|inner| expand(kernel, inner, keeps));
+        match statement {
+            Statement::Merge(merge) if !keeps(kernel, &merge) => {
+                Expansion { kernel: &mut *kernel, done: &mut done }.expand(merge);
+            }
+            other => done.push(other),
+        }
+    }
+    *block = done;
+}
+
+/// Whether a merge is of the common coordinates of two runs, each of an array of coordinates that is only read: these can be found in
+/// blocks, without a branch that can't be predicted for each coordinate that only one of them has.
+pub(crate) fn is_of_two_runs(kernel: &Kernel, merge: &Merge) -> bool {
+    let is_run = |walk: &Walk| walk.run.is_none() && walk.array().is_some_and(|array| kernel.is_of_input(array));
+    merge.intersection().is_some() && merge.walks.len() == 2 && merge.walks.iter().all(is_run)
+}
+
+/// A list so many times longer than another is searched.
+pub(crate) const UNEVEN: u64 = 32;
+
+/// A merge that becomes loops, which are added to what is done.
+struct Expansion<'a> {
+    kernel: &'a mut Kernel,
+    done: &'a mut Vec<Statement>,
+}
+
+impl Expansion<'_> {
+    fn expand(&mut self, merge: Merge) {
+        for walk in &merge.walks {
+            self.kernel.variables[walk.place.index()].mutable = true;
+            self.done.push(Statement::Let(walk.place, walk.begin.clone()));
+        }
+        match merge.intersection() {
+            Some(body) => self.intersection(&merge, body),
+            None => self.union(&merge),
+        }
+    }
+
+    // Intersections.
+
+    fn intersection(&mut self, merge: &Merge, body: &[Statement]) {
+        let uneven = self.uneven(merge);
+        let here: Vec<VariableId> = merge.walks.iter().map(|walk| self.own_coordinate(walk)).collect();
+        let mut inside: Vec<Statement> =
+            here.iter().zip(&merge.walks).map(|(here, walk)| Statement::Let(*here, walk.at.clone())).collect();
+        let mut common = Vec::new();
+        // Of two, what is not the same is less than the other; of more, the greatest says where the others go on.
+        let sought = match here[..] {
+            [one, other] => {
+                if merge.walks.iter().any(|walk| walk.run.is_some()) || uses(body, merge.coordinate) {
+                    common.push(Statement::Let(merge.coordinate, Expr::Variable(one)));
+                }
+                vec![other, one]
+            }
+            _ => {
+                inside.push(Statement::Let(merge.coordinate, combined(BinaryOperator::Maximum, &here)));
+                vec![merge.coordinate; here.len()]
+            }
+        };
+        let is_same = |pair: &[VariableId]| Expr::Variable(pair[0]).equals(Expr::Variable(pair[1]));
+        let all = here.windows(2).map(is_same).reduce(Expr::and).unwrap_or(Expr::Bool(true));
+        for walk in &merge.walks {
+            self.run(walk, merge.coordinate, &mut common);
+        }
+        common.extend(body.iter().cloned());
+        common.extend(merge.walks.iter().map(|walk| Statement::Assign(walk.place, next(walk))));
+        let lists: Vec<(&Walk, VariableId, Expr)> = (merge.walks.iter().zip(&here).zip(&sought))
+            .map(|((walk, here), sought)| (walk, *sought, Expr::Variable(*here).less(Expr::Variable(*sought))))
+            .collect();
+        let mut branches = vec![(all, common)];
+        branches.extend(uneven.map(|uneven| {
+            let searches = lists.iter().map(|(walk, sought, is_below)| {
+                let search = Expr::Search {
+                    array: walk.array().expect("what is searched is an array"),
+                    begin: Box::new(Expr::Variable(walk.place).plus(Expr::Index(1))),
+                    end: Box::new(walk.end.clone()),
+                    value: Box::new(Expr::Variable(*sought)),
+                    stride: 1,
+                    find: Find::Element,
+                };
+                Statement::If(vec![(is_below.clone(), vec![Statement::Assign(walk.place, search)])], Vec::new())
+            });
+            (Expr::Variable(uneven), searches.collect())
+        }));
+        let steps = lists.iter().map(|(walk, _, is_below)| {
+            let (place, next) = (Expr::Variable(walk.place), Expr::Variable(walk.place).plus(Expr::Index(1)));
+            Statement::Assign(walk.place, Expr::Select(Box::new(is_below.clone()), Box::new(next), Box::new(place)))
+        });
+        inside.push(Statement::If(branches, steps.collect()));
+        self.done.push(Statement::While(all_left(&merge.walks), inside));
+    }
+
+    /// A variable that tells whether a list is much longer than another, if they can be searched.
+    fn uneven(&mut self, merge: &Merge) -> Option<VariableId> {
+        let is_array = |walk: &Walk| {
+            walk.array().is_some_and(|array| matches!(self.kernel.array(array).element, ArrayElement::Index(_)))
+        };
+        merge.walks.iter().all(is_array).then(|| {
+            let length = |walk: &Walk| {
+                let (place, end) = (Expr::Variable(walk.place), walk.end.clone());
+                let end = Expr::binary(BinaryOperator::Maximum, end, place.clone());
+                let name = format!("{}_length", self.tensor_of(walk).1);
+                (self.kernel.declare_index(&name), Expr::binary(BinaryOperator::Subtract, end, place))
+            };
+            let lengths: Vec<(VariableId, Expr)> = merge.walks.iter().map(length).collect();
+            let variables: Vec<VariableId> = lengths.iter().map(|(length, _)| *length).collect();
+            self.done.extend(lengths.into_iter().map(|(length, value)| Statement::Let(length, value)));
+            let shortest = combined(BinaryOperator::Minimum, &variables).times(Expr::Index(UNEVEN));
+            let uneven = self.kernel.declare_variable("uneven", Type::Bool, false);
+            let longest = combined(BinaryOperator::Maximum, &variables);
+            self.done.push(Statement::Let(uneven, shortest.less(longest)));
+            uneven
+        })
+    }
+
+    // Unions, and what lies between.
+
+    fn union(&mut self, merge: &Merge) {
+        let loops = Operands::loops(merge.points.iter().map(|point| point.operands));
+        for (number, walked) in loops.into_iter().enumerate() {
+            let mut renamed = BTreeMap::new();
+            let walks: Vec<Walk> = walked.iter().map(|list| merge.walks[list].clone()).collect();
+            match &walks[..] {
+                [walk] if walk.run.is_none() => self.tail(merge, walk, walked),
+                _ => {
+                    let is_first = number == 0;
+                    let again = walks.iter().filter_map(|walk| walk.run).chain([merge.coordinate]);
+                    for variable in again.filter(|_| !is_first) {
+                        renamed.insert(variable, Expr::Variable(self.again(variable)));
+                    }
+                    self.side_by_side(merge, walked, is_first, renamed);
+                }
+            }
+        }
+    }
+
+    /// What is left of one list when the others are exhausted.
+    fn tail(&mut self, merge: &Merge, walk: &Walk, walked: Operands) {
+        let place = self.kernel.declare_index(&self.kernel.variable(walk.place).name.clone());
+        let point = points_of(merge, walked).next().expect("a loop has a point");
+        let mut renamed = BTreeMap::from([(walk.place, Expr::Variable(place))]);
+        let mut body = Vec::new();
+        if uses(&point.body, merge.coordinate) {
+            let coordinate = self.again(merge.coordinate);
+            body.push(Statement::Let(coordinate, walk.at.clone().substituted(&renamed)));
+            renamed.insert(merge.coordinate, Expr::Variable(coordinate));
+        }
+        body.extend(self.copied(&point.body, renamed));
+        let (begin, end) = (Expr::Variable(walk.place), walk.end.clone());
+        self.done.push(Statement::For { variable: place, begin, end, vector: false, body });
+    }
+
+    /// A loop over some lists, as long as all have more.
+    fn side_by_side(
+        &mut self,
+        merge: &Merge,
+        walked: Operands,
+        is_first: bool,
+        mut renamed: BTreeMap<VariableId, Expr>,
+    ) {
+        let walks: Vec<&Walk> = walked.iter().map(|list| &merge.walks[list]).collect();
+        let here: Vec<VariableId> = walks.iter().map(|walk| self.own_coordinate(walk)).collect();
+        let mut inside: Vec<Statement> =
+            here.iter().zip(&walks).map(|(here, walk)| Statement::Let(*here, walk.at.clone())).collect();
+        let coordinate = match here[..] {
+            [alone] => {
+                renamed.insert(merge.coordinate, Expr::Variable(alone));
+                alone
+            }
+            _ => {
+                let coordinate = renamed.get(&merge.coordinate).and_then(as_variable).unwrap_or(merge.coordinate);
+                inside.push(Statement::Let(coordinate, combined(BinaryOperator::Minimum, &here)));
+                coordinate
+            }
+        };
+        let mut present: BTreeMap<usize, Expr> = BTreeMap::new();
+        for ((list, walk), here) in walked.iter().zip(&walks).zip(&here) {
+            let place = Expr::Variable(walk.place);
+            if let Some(run) = walk.run {
+                let run = renamed.get(&run).and_then(as_variable).unwrap_or(run);
+                self.run(&Walk { run: Some(run), ..(*walk).clone() }, coordinate, &mut inside);
+                if here != &coordinate {
+                    present.insert(list, place.less(Expr::Variable(run)));
+                }
+                continue;
+            }
+            let name = format!("in_{}", self.tensor_of(walk).0);
+            let flag = self.kernel.declare_variable(&name, Type::Bool, false);
+            inside.push(Statement::Let(flag, Expr::Variable(*here).equals(Expr::Variable(coordinate))));
+            present.insert(list, Expr::Variable(flag));
+        }
+        let (mut branches, mut otherwise) = (Vec::new(), Vec::new());
+        for point in points_of(merge, walked) {
+            let mut body = point.body.clone();
+            match is_first {
+                true => substitute(&mut body, &renamed),
+                false => body = self.copied(&body, renamed.clone()),
+            }
+            match point.operands.iter().filter_map(|list| present.get(&list).cloned()).reduce(Expr::and) {
+                Some(condition) => branches.push((condition, body)),
+                None => {
+                    otherwise = body;
+                    break;
+                }
+            }
+        }
+        match branches.is_empty() {
+            true => inside.extend(otherwise),
+            false => inside.push(Statement::If(branches, otherwise)),
+        }
+        for (list, walk) in walked.iter().zip(&walks) {
+            let mut step = Statement::Assign(walk.place, next(walk));
+            step.for_each_expr_mut(&mut |expr| {
+                *expr = std::mem::replace(expr, Expr::Index(0)).substituted(&renamed);
+            });
+            // Where there is no entry, the run is empty: it ends where the cursor is.
+            match present.get(&list) {
+                Some(present) if walk.run.is_none() => {
+                    inside.push(Statement::If(vec![(present.clone(), vec![step])], Vec::new()));
+                }
+                _ => inside.push(step),
+            }
+        }
+        let walks: Vec<Walk> = walks.into_iter().cloned().collect();
+        self.done.push(Statement::While(all_left(&walks), inside));
+    }
+
+    // What both have.
+
+    /// Declares where the run of a coordinate ends, if several places of a list may have it.
+    fn run(&mut self, walk: &Walk, coordinate: VariableId, out: &mut Vec<Statement>) {
+        let Some(run) = walk.run else { return };
+        self.kernel.variables[run.index()].mutable = true;
+        out.push(Statement::Let(run, Expr::Variable(walk.place)));
+        let end = Expr::Variable(run);
+        let at = walk.at.clone().substituted(&BTreeMap::from([(walk.place, end.clone())]));
+        let goes_on = end.clone().less(walk.end.clone()).and(at.equals(Expr::Variable(coordinate)));
+        out.push(Statement::While(goes_on, vec![Statement::Assign(run, end.plus(Expr::Index(1)))]));
+    }
+
+    /// A variable for the coordinate of a list, whatever the others have.
+    fn own_coordinate(&mut self, walk: &Walk) -> VariableId {
+        let (_, level) = self.tensor_of(walk);
+        self.kernel.declare_index(&format!("{level}_coordinate"))
+    }
+
+    /// What a list belongs to: the name of its tensor, and that with the number of the level.
+    fn tensor_of(&self, walk: &Walk) -> (String, String) {
+        let name = &self.kernel.variable(walk.place).name;
+        let level = name.strip_prefix('p').unwrap_or(name).to_owned();
+        let mut tensor = level.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned();
+        walk.at.for_each(&mut |expr| {
+            expr.for_each_array(&mut |array| {
+                if let ArrayRole::Coordinates { tensor: of, .. } = self.kernel.array(array).role {
+                    tensor.clone_from(&self.kernel.tensor(of).name);
+                }
+            });
+        });
+        (tensor, level)
+    }
+
+    /// Another variable like one.
+    fn again(&mut self, variable: VariableId) -> VariableId {
+        let like = self.kernel.variable(variable).clone();
+        let again = self.kernel.declare_variable(&like.name, like.ty, like.mutable);
+        if let Some(choice) = self.kernel.choices.get(&variable).cloned() {
+            self.kernel.choices.insert(again, choice);
+        }
+        again
+    }
+
+    /// A block once more, with variables of its own, and others replaced.
+    fn copied(&mut self, block: &[Statement], mut replaced: BTreeMap<VariableId, Expr>) -> Vec<Statement> {
+        let mut block = block.to_vec();
+        let own: BTreeMap<VariableId, VariableId> =
+            declared(&block).into_iter().map(|variable| (variable, self.again(variable))).collect();
+        replaced.extend(own.iter().map(|(variable, again)| (*variable, Expr::Variable(*again))));
+        substitute(&mut block, &replaced);
+        rename(&mut block, &own);
+        block
+    }
+}
+
+/// Gives variables that statements declare or change other names.
+fn rename(block: &mut [Statement], names: &BTreeMap<VariableId, VariableId>) {
+    for statement in block {
+        statement.for_each_variable_mut(&mut |variable| *variable = names.get(variable).copied().unwrap_or(*variable));
+        statement.blocks_mut().into_iter().for_each(|inner| rename(inner, names));
+    }
+}
+
+fn uses(block: &[Statement], variable: VariableId) -> bool {
+    block.iter().any(|statement| statement.uses(variable))
+}
+
+/// The points that may occur while just these lists are walked.
+fn points_of(merge: &Merge, walked: Operands) -> impl Iterator<Item = &Point> {
+    merge.points.iter().filter(move |point| point.operands.is_subset(walked))
+}
+
+/// Whether all lists have more.
+fn all_left(walks: &[Walk]) -> Expr {
+    let is_left = |walk: &Walk| Expr::Variable(walk.place).less(walk.end.clone());
+    walks.iter().map(is_left).reduce(Expr::and).expect("a loop walks something")
+}
+
+/// Where a list goes on behind the coordinate that it has.
+fn next(walk: &Walk) -> Expr {
+    walk.run.map_or_else(|| Expr::Variable(walk.place).plus(Expr::Index(1)), Expr::Variable)
+}
+
+fn combined(operator: BinaryOperator, variables: &[VariableId]) -> Expr {
+    let all = variables.iter().map(|variable| Expr::Variable(*variable));
+    all.reduce(|one, other| Expr::binary(operator, one, other)).expect("a merge walks something")
+}
+
+fn as_variable(expr: &Expr) -> Option<VariableId> {
+    match expr {
+        Expr::Variable(variable) => Some(*variable),
+        _ => None,
+    }
+}
