@@ -123,6 +123,7 @@ checked after each pass.
 | `sets` | a set of keys that it changes |
 | `shares` | an array that chunks of a parallel loop share |
 | `block`, `branches`, `otherwise` | statements in it |
+| `nested` | all that its clauses have: expressions, variables, arrays and statements |
 
 A function of a GPU has the statements of `device`. In place of those of `loops` it has loops, or is launched. Those of `host` are for a processor: a kernel with one
 of them that no mapping replaces is refused for a GPU.
@@ -198,7 +199,7 @@ fn meaning(source: &str, name: &str) -> String {
         if let Some(text) = line.strip_prefix("///") {
             lines.push(text.trim());
         } else if line.strip_prefix(name).is_some_and(|rest| rest.starts_with(['(', ' ', ','])) {
-            return lines.join(" ").replace("[`Statement::", "[`").replace("[`Expr::", "[`");
+            return lines.join(" ").replace("[`", "`").replace("`]", "`").replace("`Statement::", "`");
         } else {
             lines.clear();
         }

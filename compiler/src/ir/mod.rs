@@ -666,7 +666,9 @@ pub enum Statement {
     },
     /// While the condition holds.
     While(Expr, Vec<Statement>),
-    /// What is done at the coordinates of several lists.
+    /// Visits the coordinates of several lists, each once, in order. There the first point is done all of whose lists have the coordinate, or
+    /// nothing. A list has the places `begin..end` of ascending coordinates, which are `at` each place. A merge of one point that needs all
+    /// lists is an intersection. A target that has nothing better has loops ([`with_loops`]).
     Merge(Merge),
     /// The first branch whose condition holds, else the last block.
     If(Vec<(Expr, Vec<Statement>)>, Vec<Statement>),
