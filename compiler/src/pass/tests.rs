@@ -1285,8 +1285,7 @@ mod merges {
           } else if v15:uneven {
             if v16:m_coordinate < v17:q_coordinate {
               v5:m = search(a1:A2_crd, v5:m + 1, 3, v17:q_coordinate)
-            }
-            if v17:q_coordinate < v16:m_coordinate {
+            } else if v17:q_coordinate < v16:m_coordinate {
               v10:q = search(a1:A2_crd, v10:q + 1, 7, v16:m_coordinate)
             }
           } else {

@@ -14,7 +14,7 @@
 //!         where pA, pB { … }                                while pA < A_end && pB < B_end
 //!                                                               j = maximum(A_crd[pA], B_crd[pB])
 //!                                                               if A_crd[pA] == B_crd[pB]: …, pA += 1, pB += 1
-//!                                                               else if uneven: those below j search it
+//!                                                               else if uneven: the first below j searches it
 //!                                                               else: those below j go on by one
 //! ```
 //!
@@ -64,6 +64,12 @@ pub(crate) fn is_of_two_runs(kernel: &Kernel, merge: &Merge) -> bool {
 /// A list so many times longer than another is searched.
 pub(crate) const UNEVEN: u64 = 32;
 
+/// Variables that tell whether a list is much longer than another, and of more than two, which is the shortest.
+struct Uneven {
+    is_uneven: VariableId,
+    shortest: Vec<VariableId>,
+}
+
 /// A merge that becomes loops, which are added to what is done.
 struct Expansion<'a> {
     kernel: &'a mut Kernel,
@@ -106,7 +112,7 @@ impl Expansion<'_> {
         let is_same = |pair: &[VariableId]| Expr::Variable(pair[0]).equals(Expr::Variable(pair[1]));
         let all = here.windows(2).map(is_same).reduce(Expr::and).unwrap_or(Expr::Bool(true));
         for walk in &merge.walks {
-            self.run(walk, merge.coordinate, &mut common);
+            self.run(walk, merge.coordinate, uneven.as_ref().map(|uneven| uneven.is_uneven), &mut common);
         }
         common.extend(body.iter().cloned());
         common.extend(merge.walks.iter().map(|walk| Statement::Assign(walk.place, next(walk))));
@@ -114,19 +120,17 @@ impl Expansion<'_> {
             .map(|((walk, here), sought)| (walk, *sought, Expr::Variable(*here).less(Expr::Variable(*sought))))
             .collect();
         let mut branches = vec![(all, common)];
-        branches.extend(uneven.map(|uneven| {
-            let searches = lists.iter().map(|(walk, sought, is_below)| {
-                let search = Expr::Search {
-                    array: walk.array().expect("what is searched is an array"),
-                    begin: Box::new(Expr::Variable(walk.place).plus(Expr::Index(1))),
-                    end: Box::new(walk.end.clone()),
-                    value: Box::new(Expr::Variable(*sought)),
-                    stride: 1,
-                    find: Find::Element,
-                };
-                Statement::If(vec![(is_below.clone(), vec![Statement::Assign(walk.place, search)])], Vec::new())
+        branches.extend(uneven.as_ref().map(|uneven| {
+            let searched = |(walk, sought, is_below): &(&Walk, VariableId, Expr)| {
+                (is_below.clone(), vec![Statement::Assign(walk.place, search(walk, Expr::Variable(*sought)))])
+            };
+            // The shortest goes first: then each round moves it on, or has found its coordinate in one more of the others.
+            let first = uneven.shortest.iter().zip(&lists).map(|(shortest, list)| {
+                let (is_below, search) = searched(list);
+                (Expr::Variable(*shortest).and(is_below), search)
             });
-            (Expr::Variable(uneven), searches.collect())
+            let searches = Statement::If(first.chain(lists.iter().map(searched)).collect(), Vec::new());
+            (Expr::Variable(uneven.is_uneven), vec![searches])
         }));
         let steps = lists.iter().map(|(walk, _, is_below)| {
             let (place, next) = (Expr::Variable(walk.place), Expr::Variable(walk.place).plus(Expr::Index(1)));
@@ -136,27 +140,33 @@ impl Expansion<'_> {
         self.done.push(Statement::While(all_left(&merge.walks), inside));
     }
 
-    /// A variable that tells whether a list is much longer than another, if they can be searched.
-    fn uneven(&mut self, merge: &Merge) -> Option<VariableId> {
+    /// Whether a list is much longer than another, if they can be searched.
+    fn uneven(&mut self, merge: &Merge) -> Option<Uneven> {
         let is_array = |walk: &Walk| {
             walk.array().is_some_and(|array| matches!(self.kernel.array(array).element, ArrayElement::Index(_)))
         };
-        merge.walks.iter().all(is_array).then(|| {
-            let length = |walk: &Walk| {
-                let (place, end) = (Expr::Variable(walk.place), walk.end.clone());
-                let end = Expr::binary(BinaryOperator::Maximum, end, place.clone());
-                let name = format!("{}_length", self.tensor_of(walk).1);
-                (self.kernel.declare_index(&name), Expr::binary(BinaryOperator::Subtract, end, place))
-            };
-            let lengths: Vec<(VariableId, Expr)> = merge.walks.iter().map(length).collect();
-            let variables: Vec<VariableId> = lengths.iter().map(|(length, _)| *length).collect();
-            self.done.extend(lengths.into_iter().map(|(length, value)| Statement::Let(length, value)));
-            let shortest = combined(BinaryOperator::Minimum, &variables).times(Expr::Index(UNEVEN));
-            let uneven = self.kernel.declare_variable("uneven", Type::Bool, false);
-            let longest = combined(BinaryOperator::Maximum, &variables);
-            self.done.push(Statement::Let(uneven, shortest.less(longest)));
-            uneven
-        })
+        if !merge.walks.iter().all(is_array) {
+            return None;
+        }
+        let mut lengths = Vec::new();
+        for walk in &merge.walks {
+            let (place, end) = (Expr::Variable(walk.place), walk.end.clone());
+            let end = Expr::binary(BinaryOperator::Maximum, end, place.clone());
+            let length = self.kernel.declare_index(&format!("{}_length", self.tensor_of(walk).1));
+            self.done.push(Statement::Let(length, Expr::binary(BinaryOperator::Subtract, end, place)));
+            lengths.push(length);
+        }
+        let [least, most] = [BinaryOperator::Minimum, BinaryOperator::Maximum].map(|end| combined(end, &lengths));
+        let is_uneven = self.kernel.declare_variable("uneven", Type::Bool, false);
+        self.done.push(Statement::Let(is_uneven, least.clone().times(Expr::Index(UNEVEN)).less(most)));
+        let mut shortest = Vec::new();
+        for (walk, length) in merge.walks.iter().zip(&lengths).filter(|_| lengths.len() > 2) {
+            let name = format!("{}_is_shortest", self.tensor_of(walk).1);
+            let flag = self.kernel.declare_variable(&name, Type::Bool, false);
+            self.done.push(Statement::Let(flag, Expr::Variable(*length).equals(least.clone())));
+            shortest.push(flag);
+        }
+        Some(Uneven { is_uneven, shortest })
     }
 
     // Unions, and what lies between.
@@ -224,7 +234,7 @@ impl Expansion<'_> {
             let place = Expr::Variable(walk.place);
             if let Some(run) = walk.run {
                 let run = renamed.get(&run).and_then(as_variable).unwrap_or(run);
-                self.run(&Walk { run: Some(run), ..(*walk).clone() }, coordinate, &mut inside);
+                self.run(&Walk { run: Some(run), ..(*walk).clone() }, coordinate, None, &mut inside);
                 if here != &coordinate {
                     present.insert(list, place.less(Expr::Variable(run)));
                 }
@@ -273,15 +283,22 @@ impl Expansion<'_> {
 
     // What both have.
 
-    /// Declares where the run of a coordinate ends, if several places of a list may have it.
-    fn run(&mut self, walk: &Walk, coordinate: VariableId, out: &mut Vec<Statement>) {
+    /// Declares where the run of a coordinate ends, if several places of a list may have it. It is searched where a variable says so.
+    fn run(&mut self, walk: &Walk, coordinate: VariableId, searched: Option<VariableId>, out: &mut Vec<Statement>) {
         let Some(run) = walk.run else { return };
         self.kernel.variables[run.index()].mutable = true;
         out.push(Statement::Let(run, Expr::Variable(walk.place)));
         let end = Expr::Variable(run);
         let at = walk.at.clone().substituted(&BTreeMap::from([(walk.place, end.clone())]));
         let goes_on = end.clone().less(walk.end.clone()).and(at.equals(Expr::Variable(coordinate)));
-        out.push(Statement::While(goes_on, vec![Statement::Assign(run, end.plus(Expr::Index(1)))]));
+        let step = Statement::While(goes_on, vec![Statement::Assign(run, end.plus(Expr::Index(1)))]);
+        out.push(match searched {
+            Some(searched) => {
+                let next = search(walk, Expr::Variable(coordinate).plus(Expr::Index(1)));
+                Statement::If(vec![(Expr::Variable(searched), vec![Statement::Assign(run, next)])], vec![step])
+            }
+            None => step,
+        });
     }
 
     /// A variable for the coordinate of a list, whatever the others have.
@@ -348,6 +365,18 @@ fn points_of(merge: &Merge, walked: Operands) -> impl Iterator<Item = &Point> {
 fn all_left(walks: &[Walk]) -> Expr {
     let is_left = |walk: &Walk| Expr::Variable(walk.place).less(walk.end.clone());
     walks.iter().map(is_left).reduce(Expr::and).expect("a loop walks something")
+}
+
+/// The first place behind that of a list whose coordinate is not below another.
+fn search(walk: &Walk, value: Expr) -> Expr {
+    Expr::Search {
+        array: walk.array().expect("what is searched is an array"),
+        begin: Box::new(Expr::Variable(walk.place).plus(Expr::Index(1))),
+        end: Box::new(walk.end.clone()),
+        value: Box::new(value),
+        stride: 1,
+        find: Find::Element,
+    }
 }
 
 /// Where a list goes on behind the coordinate that it has.

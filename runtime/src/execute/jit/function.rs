@@ -15,7 +15,7 @@ use spc_compiler::format::IndexWidth;
 use spc_compiler::ir::{
     ArrayElement, ArrayId, BinaryOperator, DimensionId, ElementType, Expr, Kernel, Size, Type, VariableId,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A value: a complex number has two parts.
 #[derive(Debug, Clone, Copy)]
@@ -160,6 +160,8 @@ pub(super) struct Maker<'u, 'f> {
     pub(super) variables: BTreeMap<VariableId, Slot>,
     /// The ends of the loops around, by their counters, and the constants that they are.
     pub(super) ends: BTreeMap<VariableId, (Value, Option<u64>)>,
+    /// Arrays that have an element at what a cursor is, until it goes on.
+    pub(super) within: BTreeSet<(VariableId, ArrayId)>,
     /// For operators that a text declares.
     pub(super) operands: Vec<(Val, Val)>,
 }
@@ -197,6 +199,7 @@ impl<'u, 'f> Maker<'u, 'f> {
             arrays: BTreeMap::new(),
             variables: BTreeMap::new(),
             ends: BTreeMap::new(),
+            within: BTreeSet::new(),
             operands: Vec::new(),
         };
         (maker, parameters)
@@ -431,8 +434,9 @@ impl<'u, 'f> Maker<'u, 'f> {
     pub(super) fn element(&mut self, id: ArrayId, index: &Expr) -> Result<Value> {
         let place = self.index(index)?;
         let binding = self.binding(id)?;
+        let is_within = || matches!(index, Expr::Variable(cursor) if self.within.contains(&(*cursor, id)));
         if let Binding::Slice { data, length } = binding
-            && self.is_below(index, length)
+            && (self.is_below(index, length) || is_within())
         {
             let offset = self.times(place, self.bytes(id));
             return Ok(self.b.ins().iadd(data, offset));

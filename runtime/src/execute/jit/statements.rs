@@ -34,12 +34,14 @@ impl Maker<'_, '_> {
             Statement::Assign(id, value) => {
                 let value = self.eval(value)?;
                 self.assign(*id, value)?;
+                self.within.retain(|(cursor, _)| cursor != id);
             }
             Statement::Update(id, operator, value) => {
                 let before = self.variable(*id)?;
                 let is_ordered = self.unit.ordered.has_variable(*id);
                 let after = self.updated(*operator, before, value, is_ordered, |maker| maker.variable(*id))?;
                 self.assign(*id, after)?;
+                self.within.retain(|(cursor, _)| cursor != id);
             }
             Statement::Store(array, index, value) => {
                 let element = self.kernel.array(*array).element;
@@ -171,10 +173,13 @@ impl Maker<'_, '_> {
                 self.ends.remove(variable);
             }
             Statement::While(condition, body) => {
+                let within = self.walked(condition, body)?;
+                self.within.extend(within.iter().copied());
                 let (head, inside, after) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
                 self.b.ins().jump(head, &[]);
                 self.b.switch_to_block(head);
-                self.branch(condition, inside, after)?;
+                // Whether a loop goes on is guessed well: a part of the condition at a time takes the fewest steps.
+                self.branch(condition, inside, after, &|_| true)?;
                 self.b.switch_to_block(inside);
                 self.b.seal_block(inside);
                 self.block(body)?;
@@ -182,13 +187,14 @@ impl Maker<'_, '_> {
                 self.b.seal_block(head);
                 self.b.switch_to_block(after);
                 self.b.seal_block(after);
+                self.within.retain(|known| !within.contains(known));
             }
             Statement::Merge(_) => unreachable!("merges are loops here"),
             Statement::If(branches, otherwise) => {
                 let after = self.b.create_block();
                 for (condition, body) in branches {
                     let (then, next) = (self.b.create_block(), self.b.create_block());
-                    self.branch(condition, then, next)?;
+                    self.branch(condition, then, next, &|rest| !is_cheap(rest))?;
                     self.b.switch_to_block(then);
                     self.b.seal_block(then);
                     self.block(body)?;
@@ -206,18 +212,57 @@ impl Maker<'_, '_> {
         Ok(())
     }
 
-    /// Goes to one block or the other. Of two conditions, the second is asked where the first leaves it open.
-    fn branch(&mut self, condition: &Expr, then: Block, otherwise: Block) -> Result<()> {
+    /// The arrays that a loop reads at its cursors before these go on, each with the cursor, after a check that they have elements up to
+    /// the ends of the loop's condition: then what it reads needs none.
+    fn walked(&mut self, condition: &Expr, body: &[Statement]) -> Result<Vec<(VariableId, ArrayId)>> {
+        let mut ends: Vec<(VariableId, &Expr)> = Vec::new();
+        let mut open = vec![condition];
+        while let Some(condition) = open.pop() {
+            match condition {
+                Expr::Binary(BinaryOperator::And, one, other) => open.extend([&**other, &**one]),
+                Expr::Binary(BinaryOperator::Less, cursor, end) => match (&**cursor, &**end) {
+                    (Expr::Variable(cursor), Expr::Index(_) | Expr::Dimension(_)) => ends.push((*cursor, end)),
+                    (Expr::Variable(cursor), Expr::Variable(last)) if !self.kernel.variable(*last).mutable => {
+                        ends.push((*cursor, end));
+                    }
+                    _ => {}
+                },
+                _ => {}
+            }
+        }
+        let mut walked = Vec::new();
+        for statement in body {
+            let Statement::Let(_, Expr::Load(array, place)) = statement else { break };
+            let Some((cursor, end)) = ends.iter().find(|(cursor, _)| **place == Expr::Variable(*cursor)) else { break };
+            let Binding::Slice { length, .. } = self.binding(*array)? else { continue };
+            let (place, end) = (self.index(place)?, self.index(end)?);
+            let is_empty = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, place, end);
+            let fits = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, length.value);
+            let holds = self.b.ins().bor(is_empty, fits);
+            self.require(holds, Wrong::Index, Some(*array), end, length.value);
+            walked.push((*cursor, *array));
+        }
+        Ok(walked)
+    }
+
+    /// Goes to one block or the other. Of two conditions, the second is asked where the first leaves it open, if it is to be asked alone.
+    fn branch(
+        &mut self,
+        condition: &Expr,
+        then: Block,
+        otherwise: Block,
+        is_alone: &dyn Fn(&Expr) -> bool,
+    ) -> Result<()> {
         let condition = match condition {
-            Expr::Binary(operator @ (BinaryOperator::And | BinaryOperator::Or), first, rest) if !is_cheap(rest) => {
+            Expr::Binary(operator @ (BinaryOperator::And | BinaryOperator::Or), first, rest) if is_alone(rest) => {
                 let open = self.b.create_block();
                 match operator {
-                    BinaryOperator::And => self.branch(first, open, otherwise)?,
-                    _ => self.branch(first, then, open)?,
+                    BinaryOperator::And => self.branch(first, open, otherwise, is_alone)?,
+                    _ => self.branch(first, then, open, is_alone)?,
                 }
                 self.b.switch_to_block(open);
                 self.b.seal_block(open);
-                return self.branch(rest, then, otherwise);
+                return self.branch(rest, then, otherwise, is_alone);
             }
             condition => self.eval(condition)?.value,
         };
