@@ -165,7 +165,10 @@ fn the_statements_are_those_of_the_loop_ir() {
     for operation in OPERATIONS {
         write!(page, "\n## {}\n\n{}\n", operation.keyword, meaning(source, operation.name)).unwrap();
         match kernels.iter().find_map(|kernel| example(kernel, operation.keyword)) {
-            Some(example) => write!(page, "\n```text\n{example}\n```\n").unwrap(),
+            Some(example) => {
+                page.push('\n');
+                example.lines().for_each(|line| writeln!(page, "    {line}").unwrap());
+            }
             None => missing.push(operation.keyword),
         }
     }

@@ -61,7 +61,7 @@ impl Unfinished {
 impl Drop for Unfinished {
     fn drop(&mut self) {
         // This folder was made here. What can't be removed stays: the error that led here is on its way.
-        _ = fs::remove_dir_all(&self.folder);
+        remove(&self.folder);
     }
 }
 
@@ -100,9 +100,20 @@ pub(crate) fn sweep(parent: &Path) {
         };
         let is_own = entry.metadata().is_ok_and(|folder| folder.is_dir() && is_private(&folder));
         if is_own && is_abandoned(&entry.path().join(MARK), name) {
-            _ = fs::remove_dir_all(entry.path());
+            remove(&entry.path());
         }
     }
+}
+
+/// Removes a folder of ours, the mark last: what a process leaves that is killed meanwhile is still known as ours.
+fn remove(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten().filter(|entry| entry.file_name() != MARK) {
+        _ = match entry.file_type() {
+            Ok(kind) if kind.is_dir() => fs::remove_dir_all(entry.path()),
+            _ => fs::remove_file(entry.path()),
+        };
+    }
+    _ = fs::remove_dir_all(folder);
 }
 
 /// Whether a mark is that of a folder of this name, and no process uses the folder.

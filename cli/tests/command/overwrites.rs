@@ -30,6 +30,8 @@ const MARKS: [&str; 22] = [
 ];
 
 const OWN: &str = "it is in a folder that this process has made under an unguessable name";
+const OURS: &str =
+    "the guard has made the folder, or its mark names it and a process that is gone; other users can't write there";
 const MEMORY: &str = "the length of a vector in memory";
 const READS: &str = "it only reads";
 
@@ -42,13 +44,9 @@ const PLACES: &[(&str, &str, usize, &str)] = &[
         2,
         "one only creates, one opens a mark to lock it",
     ),
-    ("runtime/src/unfinished.rs", "_ = fs::remove_dir_all(&self.folder);", 1, OWN),
-    (
-        "runtime/src/unfinished.rs",
-        "_ = fs::remove_dir_all(entry.path());",
-        1,
-        "its mark names this folder, and a process that is gone; other users can't write there",
-    ),
+    ("runtime/src/unfinished.rs", "Ok(kind) if kind.is_dir() => fs::remove_dir_all(entry.path()),", 1, OURS),
+    ("runtime/src/unfinished.rs", "_ => fs::remove_file(entry.path()),", 1, OURS),
+    ("runtime/src/unfinished.rs", "_ = fs::remove_dir_all(folder);", 1, OURS),
     // The cache.
     (
         "runtime/src/execute/cache/mod.rs",
