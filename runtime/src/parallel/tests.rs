@@ -460,6 +460,18 @@ fn sums_by_table(table: &mut Table, terms: &[(u32, u64)]) -> Vec<(u32, u64)> {
     met
 }
 
+#[test]
+fn coordinates_of_a_far_shorter_run_are_sought() {
+    let long: Vec<u32> = (0..40_000).filter(|key| key % 3 != 1).collect();
+    let short: Vec<u32> = (0..60).map(|key| key * 661).collect();
+    let place = |key: &u32| long.binary_search(key).ok();
+    let expected: Vec<(usize, usize)> = (0..).zip(&short).filter_map(|(at, key)| Some((at, place(key)?))).collect();
+    assert!(expected.len() > 30 && expected.len() < 60);
+    assert_eq!(intersection(&short, 0..short.len(), &long, 0..long.len()).collect::<Vec<_>>(), expected);
+    let turned = intersection(&long, 0..long.len(), &short, 0..short.len()).map(|(one, other)| (other, one));
+    assert_eq!(turned.collect::<Vec<_>>(), expected);
+}
+
 proptest::proptest! {
     #[test]
     fn bitmaps_give_what_was_marked_in_order_and_once(
