@@ -194,7 +194,7 @@ fn lowered(text: &str) -> Vec<ir::Kernel> {
     all
 }
 
-/// What the source says of a statement.
+/// The documentation of a statement in the source.
 fn meaning(source: &str, name: &str) -> String {
     let body = source.split("pub enum Statement {").nth(1).expect("statements are an enumeration");
     let mut lines: Vec<&str> = Vec::new();

@@ -11,7 +11,7 @@
 use super::{ArrayId, Expr, Merge, Parallel, Sharing, Statement, VariableId};
 use std::fmt;
 
-/// What a statement does with an array that it names, beside what its expressions read.
+/// The effect of a statement on an array that it names, beside the reads of its expressions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect {
     /// Makes it, to the end of the block.
@@ -35,7 +35,7 @@ impl Effect {
     }
 }
 
-/// What a statement does with a variable, beside what its expressions read.
+/// The effect of a statement on a variable, beside the reads of its expressions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Binding {
     /// Declares it: to the end of the block, or for its own blocks.
@@ -51,7 +51,7 @@ pub enum Place {
     Body,
     /// That of a condition, by number.
     Branch(usize),
-    /// What is done where no condition holds.
+    /// The block for the case that no condition holds.
     Else,
     /// That of a point of a merge, by number.
     Point(usize),
@@ -168,7 +168,7 @@ macro_rules! operations {
 pub struct Operation {
     /// The word for it.
     pub keyword: &'static str,
-    /// What it is called in Rust.
+    /// The variant in Rust.
     pub name: &'static str,
     /// Its parts: `writes array, expr index, expr value`.
     pub parts: &'static str,
@@ -231,8 +231,7 @@ macro_rules! nested_parts {
         }
 
         impl Parallel {
-            /// Calls `visit` on its parts.
-            pub fn $parts<'a>(&'a $($mutable)? self, visit: &mut dyn FnMut($part<'a>)) {
+            fn $parts<'a>(&'a $($mutable)? self, visit: &mut dyn FnMut($part<'a>)) {
                 self.$flat(0, visit);
             }
 

@@ -176,24 +176,6 @@ impl Statement {
 }
 
 impl Parallel {
-    /// Calls `visit` on the expressions that say how the range is cut and shared.
-    pub fn for_each_expr(&self, visit: &mut dyn FnMut(&Expr)) {
-        self.parts(&mut |part| {
-            if let Part::Expr(expr) = part {
-                visit(expr);
-            }
-        });
-    }
-
-    /// The same, to change them.
-    pub fn for_each_expr_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
-        self.parts_mut(&mut |part| {
-            if let PartMut::Expr(expr) = part {
-                visit(expr);
-            }
-        });
-    }
-
     /// The loop and what it may do instead.
     pub fn alternatives(&self) -> impl Iterator<Item = &Parallel> {
         std::iter::successors(Some(self), |node| node.uneven.as_deref())

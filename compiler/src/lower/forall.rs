@@ -325,7 +325,7 @@ impl Lowering<'_> {
         Expr::Variable(variable)
     }
 
-    /// What a coordinate of a variable is called; the name of a computed index is its text.
+    /// The name of a coordinate of a variable; that of a computed index is its text.
     pub(super) fn name_of_coordinate(&self, variable: IndexVariable) -> String {
         let name = self.concrete.variable(variable);
         let is_word =

@@ -12,7 +12,8 @@ use crate::gpu::Builder;
 use crate::gpu::append::Appended;
 use crate::gpu::rewrite::{changed, declared, loaded, mentioned, written};
 use crate::ir::{
-    ArrayId, ArrayRole, Expr, Kernel, Operands, Parallel, Point, Sharing, Statement, Type, VariableId, Walk, expand,
+    ArrayId, ArrayRole, Effect, Expr, Kernel, Operands, Parallel, Part, Point, Sharing, Statement, Type, VariableId,
+    Walk, expand,
 };
 use std::collections::BTreeSet;
 
@@ -201,22 +202,8 @@ fn known(kernel: &Kernel, points: &[Point], lists: &[List], before: &[Statement]
 /// Whether all that leaves a block is appended, and it makes nothing of its own but variables.
 fn only_appends(block: &[Statement]) -> bool {
     let mut only = true;
-    block.iter().for_each(|statement| {
-        statement.for_each(&mut |statement| {
-            only &= matches!(
-                statement,
-                Statement::Comment(_)
-                    | Statement::Let(..)
-                    | Statement::Assign(..)
-                    | Statement::Update(..)
-                    | Statement::For { .. }
-                    | Statement::While(..)
-                    | Statement::If(..)
-                    | Statement::Push(..)
-                    | Statement::Extend { .. }
-            );
-        });
-    });
+    let mut see = |part: Part<'_>| only &= !matches!(part, Part::Array(_, effect) if effect != Effect::Appends);
+    block.iter().for_each(|statement| statement.for_each(&mut |statement| statement.parts(&mut see)));
     only
 }
 

@@ -14,7 +14,7 @@ pub(super) fn decisions(kernel: &Kernel) -> Vec<Decision> {
     let views = kernel.views();
     let mut found: Vec<Decision> = Vec::new();
     let mut see = |statement: &Statement| {
-        // What is looked up in a directory is said there.
+        // The pass `directories` reports merges that look up coordinates.
         let Statement::Merge(merge @ Merge { directory: None, .. }) = statement else { return };
         let tensor = |walk: &Walk| {
             let tensor = kernel.array(views.source(walk.array()?)).role.tensor()?;

@@ -165,7 +165,7 @@ const FEW: usize = 4;
 /// So is a run of this length in one that is as many times longer.
 const SOME: usize = 16;
 
-/// So is any run in one that is so many times longer: a block of it spans too many of the other to pass them block by block.
+/// A run is sought in one that is this many times longer: a block of it spans too many blocks of the other to pass them one by one.
 const FAR: usize = 256;
 
 /// What [`intersection`] gives.

@@ -61,7 +61,7 @@ pub(crate) fn is_of_two_runs(kernel: &Kernel, merge: &Merge) -> bool {
     merge.intersection().is_some() && merge.walks.len() == 2 && merge.walks.iter().all(is_run)
 }
 
-/// A list so many times longer than another is searched.
+/// Lists are searched where the longest has more than this many times the coordinates of the shortest.
 pub(crate) const UNEVEN: u64 = 32;
 
 /// Variables that tell whether a list is much longer than another, and of more than two, which is the shortest.
@@ -190,7 +190,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// What is left of one list when the others are exhausted.
+    /// The rest of one list, when the others are exhausted.
     fn tail(&mut self, merge: &Merge, walk: &Walk, walked: Operands) {
         let place = self.kernel.declare_index(&self.kernel.variable(walk.place).name.clone());
         let point = points_of(merge, walked).next().expect("a loop has a point");
@@ -307,7 +307,7 @@ impl Expansion<'_> {
         self.kernel.declare_index(&format!("{level}_coordinate"))
     }
 
-    /// What a list belongs to: the name of its tensor, and that with the number of the level.
+    /// The name of a list's tensor, and that with the number of the level.
     fn tensor_of(&self, walk: &Walk) -> (String, String) {
         let name = &self.kernel.variable(walk.place).name;
         let level = name.strip_prefix('p').unwrap_or(name).to_owned();

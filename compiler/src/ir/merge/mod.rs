@@ -80,14 +80,14 @@ pub struct Merge {
     pub walks: Vec<Walk>,
     /// Stands for the coordinate.
     pub coordinate: VariableId,
-    /// What is done: those of more lists come first.
+    /// The points; those of more lists come first.
     pub points: Vec<Point>,
     /// The last list is the children of a parent of a level: where a target may look for them rather than search.
     pub directory: Option<LookUp>,
 }
 
 impl Merge {
-    /// What is done at the coordinates that all lists have, where nothing is done at others.
+    /// The statements at the coordinates that all lists have, where there are none at others.
     pub fn intersection(&self) -> Option<&[Statement]> {
         match &self.points[..] {
             [point] if point.operands == Operands::all(self.walks.len()) => Some(&point.body),
@@ -126,19 +126,19 @@ impl Walk {
     }
 }
 
-/// What is done at a coordinate that some lists have.
+/// Statements at a coordinate that some lists have.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point {
     /// The lists, whose places are known.
     pub operands: Operands,
-    /// What to do.
+    /// The statements.
     pub body: Vec<Statement>,
 }
 
 /// Where children of a parent are found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LookUp {
-    /// What a [`Statement::Directory`] made.
+    /// A directory, made by [`Statement::Directory`].
     pub directory: ArrayId,
     /// The parent.
     pub parent: Expr,

@@ -245,7 +245,7 @@ impl Maker<'_, '_> {
         Ok(walked)
     }
 
-    /// Goes to one block or the other. Of two conditions, the second is asked where the first leaves it open, if it is to be asked alone.
+    /// Goes to one block or the other. The second of two conditions is evaluated alone, and only where it decides, if `is_alone` says so.
     fn branch(
         &mut self,
         condition: &Expr,
