@@ -18,12 +18,12 @@ use spc_compiler::format::resolve::Definitions;
 use spc_compiler::format::{Format, IndexWidth};
 use spc_compiler::ir::ElementType;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Convert between kinds of tensor file
 ///
-/// The names say the kinds: .tns, .mtx, .npy, .npz, .spct, each also with .gz; x.npz:A is the array A of an archive. `-` is the
-/// standard input or output. Several entries of the same index become their sum. A .spct file holds a tensor in a format of
+/// The names say the kinds: .tns, .mtx, .npy, .npz and .spct are read and written, .smtx, .rb, .mat, .edges, .csv and .bin (SPLATT) are read, each also with .gz; x.npz:A is
+/// the array A of an archive, x.mat:A a variable, x.csv:user,item,rating columns of a table. `-` is the standard input or output. Several entries of the same index become their sum. A .spct file holds a tensor in a format of
 /// storage, which `--format` says; a .npz file is one of SciPy's csr, csc or coo, or a dense array. The fill value of the file
 /// is kept.
 #[derive(Debug, Args)]
@@ -49,6 +49,9 @@ pub(crate) struct Convert {
     /// The shape, where the file does not state it
     #[arg(long, value_name = "100x200", value_parser = shape)]
     shape: Option<Shape>,
+    /// A file for the keys of a table whose columns have text for indices: `mode,index,key`, counted from 0
+    #[arg(long, value_name = "FILE")]
+    keys: Option<PathBuf>,
     /// About how many bytes of memory to use, as 2GB; half of what is free if not given. What takes more to convert is sorted by way of
     /// files beside the result, which then is a .spct file of `dense`, `compressed` and `singleton` levels
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
@@ -58,7 +61,7 @@ pub(crate) struct Convert {
 impl Convert {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let destination = self.to.destination(&self.output)?;
-        let keeps_format = matches!(destination.kind(), FileType::Spct | FileType::Npz);
+        let keeps_format = destination.kind().keeps_format();
         if self.format.is_some() && !keeps_format {
             return Err(Failure::usage("`--format` is for .spct and .npz files, the only kinds that keep a format"));
         }
@@ -68,14 +71,34 @@ impl Convert {
         }
         let progress = Progress::new(format!("reading {}", self.input.display()));
         let file = self.from.open(&self.input, self.shape.as_ref().map(|shape| shape.0.clone()))?;
-        let element = own_element_of(&file, self.element)?;
+        let element = element_of(&file, self.element)?;
+        let keys = file.keys()?;
         let Converted { tensor, states_fill, note } =
             with_element!(element, |T| self.read::<T>(&file, &destination, &Definitions::of_program(&named)))?;
         progress.step(format!("writing {}", destination.name()));
         destination.write(&tensor, states_fill)?;
         drop(progress);
-        note.iter().for_each(failure::note);
-        told(&destination, tensor.shape(), tensor.element(), tensor.nnz(), note)
+        let keyed: Vec<String> = keys
+            .iter()
+            .enumerate()
+            .filter(|(_, keys)| keys.is_some())
+            .map(|(mode, _)| (mode + 1).to_string())
+            .collect();
+        let unwritten = match &self.keys {
+            Some(path) => {
+                io::write_keys(path, &keys)?;
+                None
+            }
+            None => (!keyed.is_empty()).then(|| {
+                let modes = keyed.join(", ");
+                format!(
+                    "keys of mode {modes} are numbered as they appear: `--keys FILE` writes which number is which key"
+                )
+            }),
+        };
+        let notes: Vec<String> = note.into_iter().chain(unwritten).collect();
+        notes.iter().for_each(failure::note);
+        told(&destination, tensor.shape(), tensor.element(), tensor.nnz(), &notes)
     }
 
     /// The file, where it takes more memory to convert than there is.
@@ -83,7 +106,7 @@ impl Convert {
         let memory = memory::budget(self.memory);
         let to_packed = matches!(FileType::of(&self.output), Some((FileType::Spct, false)));
         let kind = FileType::of(&self.input).or(self.from.from);
-        let Some((FileType::Tns | FileType::Mtx | FileType::Spct, is_gzip)) = kind.filter(|_| to_packed) else {
+        let Some((_, is_gzip)) = kind.filter(|(kind, _)| to_packed && kind.comes_in_parts()) else {
             return Ok(None);
         };
         let Ok(metadata) = std::fs::metadata(&self.input) else { return Ok(None) };
@@ -97,6 +120,7 @@ impl Convert {
         let options = ReadOptions {
             shape,
             file_type: FileType::of(&self.input).is_none().then_some(kind).flatten().map(|(kind, _)| kind),
+            from_zero: self.from.is_from_zero(),
         };
         let opened = LargeFile::open(&self.input, &options, self.element, memory);
         drop(progress);
@@ -117,7 +141,7 @@ impl Convert {
         drop(progress);
         let note = (!file.shape_is_stated()).then(|| without_shape(Path::new(&self.input), file.shape()));
         note.iter().for_each(failure::note);
-        told(destination, file.shape(), file.element(), nnz, note)
+        told(destination, file.shape(), file.element(), nnz, note.as_slice())
     }
 
     fn read<T: io::Value>(
@@ -163,14 +187,14 @@ fn told(
     shape: &[usize],
     element: ElementType,
     nnz: usize,
-    note: Option<String>,
+    notes: &[String],
 ) -> Result<(), Failure> {
     if !settings::json() || destination.is_stdout() {
         return Ok(());
     }
     output::print_json(json!({
         "file": destination.name(), "kind": destination.kind().name(), "shape": shape,
-        "element": element.name(), "nnz": nnz, "notes": note.iter().collect::<Vec<_>>(),
+        "element": element.name(), "nnz": nnz, "notes": notes,
     }))
 }
 
@@ -187,14 +211,6 @@ pub(crate) fn element_of(file: &TensorFile, asked: Option<ElementType>) -> Resul
     Ok(match asked {
         Some(element) => element,
         None => file.element()?.unwrap_or(ElementType::F64),
-    })
-}
-
-/// The same, where whole numbers and patterns of a `.mtx` file keep their type.
-pub(crate) fn own_element_of(file: &TensorFile, asked: Option<ElementType>) -> Result<ElementType, Failure> {
-    Ok(match asked {
-        Some(element) => element,
-        None => file.own_element()?.unwrap_or(ElementType::F64),
     })
 }
 

@@ -19,9 +19,12 @@ pub(crate) type Kind = (FileType, bool);
 /// Which kinds of file the standard streams have.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub(crate) struct InputKind {
-    /// The kind of file that `-`, the standard input, and names that do not say it have: tns, mtx, npy, npz, spct
+    /// File type of standard input, or of a file whose name does not tell, as `tns` or `mtx`
     #[arg(long, value_name = "KIND", value_parser = kind)]
     pub(crate) from: Option<Kind>,
+    /// The first index of each mode in a .tns file: 1, or 0 as some programs write it
+    #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u8).range(0..=1))]
+    pub(crate) base: Option<u8>,
 }
 
 /// Which kinds of file the standard streams have.
@@ -45,6 +48,11 @@ impl InputKind {
         self.open(path, None)
     }
 
+    /// Whether indices count from 0.
+    pub(crate) fn is_from_zero(self) -> bool {
+        self.base == Some(0)
+    }
+
     /// The same where the shape may be known.
     pub(crate) fn open(self, path: &OsStr, shape: Option<Vec<usize>>) -> Result<TensorFile, Failure> {
         let asked = self.from.map(|(kind, _)| kind);
@@ -55,12 +63,12 @@ impl InputKind {
                 return Err(failure.help(format!("`--from KIND` says it; kinds are {kinds}")));
             };
             take_stdin("a tensor")?;
-            let options = ReadOptions { shape, file_type: Some(kind) };
+            let options = ReadOptions { shape, file_type: Some(kind), from_zero: self.is_from_zero() };
             return Ok(TensorFile::of_stream(&mut std::io::stdin().lock(), STDIN, &options)?);
         }
         let path = Path::new(path);
         let file_type = asked.filter(|_| FileType::of(path).is_none());
-        Ok(TensorFile::begin(path, &ReadOptions { shape, file_type })?)
+        Ok(TensorFile::begin(path, &ReadOptions { shape, file_type, from_zero: self.is_from_zero() })?)
     }
 }
 
@@ -103,12 +111,19 @@ pub(crate) enum Destination {
 }
 
 impl OutputKind {
+    fn kind_of(self, path: &OsStr) -> Option<Kind> {
+        FileType::of(path).or(self.to)
+    }
+
     /// Where `path` is, and of which kind; `-` is the standard output.
     pub(crate) fn destination(self, path: &OsStr) -> Result<Destination, Failure> {
+        if let Some(message) = self.kind_of(path).and_then(|(kind, _)| kind.only_read()) {
+            return Err(Failure::refused(format!("{}: {message}", path.display())));
+        }
         if path == "-" {
             return Ok(Destination::Stdout(self.to.unwrap_or((FileType::Tns, false))));
         }
-        let Some(kind) = FileType::of(path).or(self.to) else {
+        let Some(kind) = self.kind_of(path) else {
             let message = format!("{}: the name does not say what kind of file it is to be", path.display());
             let failure = Failure::refused(message);
             return Err(match FileType::similar(path) {

@@ -1,7 +1,7 @@
 //! `spc info`: what a tensor looks like.
 
 use crate::arguments::{FormatsArguments, Shape, element, nameless_format, shape};
-use crate::convert::own_element_of;
+use crate::convert::element_of;
 use crate::failure::Failure;
 use crate::files::InputKind;
 use crate::formats::parse_format;
@@ -123,11 +123,12 @@ impl Info {
         let progress = Progress::new(format!("reading {}", self.file.display()));
         let file = self.from.open(&self.file, self.shape.map(|shape| shape.0))?;
         let name = file.path().display().to_string();
-        let (entries, fill) = with_element!(own_element_of(&file, self.element)?, |T| {
+        let (entries, fill) = with_element!(element_of(&file, self.element)?, |T| {
             let Filled { entries, fill } = file.contents::<T>()?.into_filled()?;
             let fill = fill.filter(|&fill| fill != <T as Element>::ZERO).map(|fill| fill.to_string());
             (Entries::from(entries), fill)
         });
+        let stored = file.stored()?;
         drop(file);
         let order = entries.shape().len();
         let mut formats = Vec::new();
@@ -152,9 +153,10 @@ impl Info {
         }
         drop(progress);
         if settings::json() {
-            return output::print_json(as_json(&name, &entries, fill.as_deref(), &statistics, &storage));
+            let told = as_json((&name, &stored), &entries, fill.as_deref(), &statistics, &storage);
+            return output::print_json(told);
         }
-        output::print(&as_text(&name, &entries, fill.as_deref(), &statistics, &storage))
+        output::print(&as_text((&name, &stored), &entries, fill.as_deref(), &statistics, &storage))
     }
 }
 
@@ -172,7 +174,13 @@ pub(crate) fn split_formats(text: &str) -> Vec<&str> {
     parts.map(str::trim).filter(|part| !part.is_empty()).collect()
 }
 
-fn as_text(file: &str, entries: &Entries, fill: Option<&str>, statistics: &Statistics, storage: &[Storage]) -> String {
+fn as_text(
+    (file, stored): (&str, &str),
+    entries: &Entries,
+    fill: Option<&str>,
+    statistics: &Statistics,
+    storage: &[Storage],
+) -> String {
     let mut text = String::new();
     let shape_is =
         if entries.shape_is_stated() { "" } else { " (it states no shape: extents are the largest indices)" };
@@ -184,6 +192,7 @@ fn as_text(file: &str, entries: &Entries, fill: Option<&str>, statistics: &Stati
     if let Some(fill) = fill {
         _ = write!(text, ", missing ones are {fill}");
     }
+    _ = write!(text, "; {stored}");
     text.push_str("\n\n");
     let heads = ["mode", "extent", "slices", "mean", "largest", "skew", "fibers", "mean", "largest", "skew"];
     let mut rows = vec![heads.map(str::to_owned).to_vec()];
@@ -221,7 +230,13 @@ fn as_text(file: &str, entries: &Entries, fill: Option<&str>, statistics: &Stati
     text
 }
 
-fn as_json(file: &str, entries: &Entries, fill: Option<&str>, statistics: &Statistics, storage: &[Storage]) -> Value {
+fn as_json(
+    (file, stored): (&str, &str),
+    entries: &Entries,
+    fill: Option<&str>,
+    statistics: &Statistics,
+    storage: &[Storage],
+) -> Value {
     let groups = |groups: &Groups| json!({ "count": groups.count, "mean": groups.mean(), "largest": groups.largest, "skew": groups.skew() });
     let modes: Vec<Value> = statistics
         .modes
@@ -247,7 +262,7 @@ fn as_json(file: &str, entries: &Entries, fill: Option<&str>, statistics: &Stati
         })
         .collect();
     json!({
-        "file": file, "shape": statistics.shape, "shape_is_stated": entries.shape_is_stated(),
+        "file": file, "stored": stored, "shape": statistics.shape, "shape_is_stated": entries.shape_is_stated(),
         "element": entries.element().name(), "fill": fill.unwrap_or("0"), "nnz": statistics.nnz, "distinct": statistics.distinct,
         "density": statistics.density, "modes": modes, "storage": storage,
     })

@@ -104,6 +104,72 @@ fn convert_goes_between_all_kinds() {
     assert_has(&place.refuses(&["convert", "a.tns", "h.tns", "--element", "i32"]), &["a.tns:1:5"]);
 }
 
+/// Files of other programs: shape, count and sum are those that the programs say of them.
+#[test]
+fn files_of_other_programs_are_read() {
+    const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../runtime/src/io/tests");
+    let place = Place::new()
+        .with("a.smtx", "3, 4, 5\n0 2 2 5\n0 3 1 2 3\n")
+        .with("parti.tns", "3\n4 5 6\n1 3 2 5\n4 1 6 -0.5\n")
+        .with("zero.tns", "0 1 2.5\n2 0 -1\n")
+        .with("dense.tns", "tensor\n3\n2 2 2\n0\n1\n2\n3\n4\n5\n6\n7.5\n")
+        .with("web.edges", "# Directed graph\n# FromNodeId\tToNodeId\n0\t3\n3\t1\n")
+        .with("r.csv", "user,item,rating,day\nann,tea,5,1\nbob,milk,3.5,1\nann,milk,2,4\n")
+        .with("v.mtx", "%%MatrixMarket vector coordinate integer general\n5 2\n1 7\n4 9007199254740993\n")
+        .with("unnamed", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n");
+    for name in ["scipy/a.rua", "scipy/two.mat", "scipy/problem.mat", "pydata/gcxs_1.npz"] {
+        std::fs::copy(format!("{FIXTURES}/{name}"), place.path(name.rsplit('/').next().unwrap())).unwrap();
+    }
+    let info = |arguments: &[&str]| {
+        let info = place.json(&[&["info", "--json"], arguments].concat());
+        let [shape, nnz, element, stored] = ["shape", "nnz", "element", "stored"].map(|key| info[key].clone());
+        (
+            shape.to_string(),
+            nnz.as_u64().unwrap(),
+            element.as_str().unwrap().to_owned(),
+            stored.as_str().unwrap().to_owned(),
+        )
+    };
+    let is = |arguments: &[&str], shape: &str, nnz: u64, element: &str, stored: &str| {
+        let expected = (shape.to_owned(), nnz, element.to_owned(), stored.to_owned());
+        assert_eq!(info(arguments), expected, "{arguments:?}");
+    };
+    is(&["a.smtx"], "[3,4]", 5, "bool", "DLMC pattern in compressed rows");
+    is(&["parti.tns"], "[4,5,6]", 2, "f64", "FROSTT text with the header of ParTI or HiCOO");
+    is(&["zero.tns", "--base", "0"], "[3,2]", 2, "f64", "FROSTT text");
+    is(&["dense.tns"], "[2,2,2]", 7, "f64", "a dense `tensor` of the Tensor Toolbox or pyttb");
+    is(&["web.edges"], "[4,4]", 2, "bool", "table, columns 1, 2");
+    is(&["r.csv:user,item,rating"], "[2,2]", 3, "f64", "table, columns user, item, rating");
+    is(&["v.mtx"], "[5]", 2, "i64", "Matrix Market, vector coordinate integer general");
+    is(&["a.rua"], "[7,5]", 14, "f64", "Rutherford-Boeing or Harwell-Boeing matrix of type RUA");
+    is(&["problem.mat"], "[7,5]", 14, "f64", "MATLAB variable Problem.A, sparse, of a file with Problem.A, Problem.id");
+    is(&["two.mat:B"], "[2,3]", 5, "f64", "MATLAB variable B, numbers, of a file with A, B");
+    is(&["gcxs_1.npz"], "[2,3,4]", 3, "f64", "archive of a sparse tensor in format gcxs");
+    let sum = |expression: &str, input: &str| {
+        let run = ["run", expression, "-i", input, "-o", "s=-", "--backend", "interpreter"];
+        place.prints(&run).trim().parse::<f64>().unwrap()
+    };
+    assert!((sum("s = A(i, j)", "A=a.rua") - 7.397).abs() < 1e-12);
+    assert!((sum("s = A(i, j)", "A=problem.mat") - 7.397).abs() < 1e-12);
+    assert_eq!(sum("s = A(i, j)", "A=a.smtx"), 5.0);
+    // Vertex 3 has an edge from 0; the tensor has 4 at (0, 0, 1), its first index running fastest.
+    assert_eq!(sum("s = A(i, j) * i * 10 + A(i, j) * j", "A=web.edges"), 3.0 + 31.0);
+    assert_eq!(sum("s = A(i, j, k) * k * (1 - j) * (1 - i)", "A=dense.tns"), 4.0);
+    let output = place.spc(&["convert", "r.csv:user,item,rating", "r.tns", "--keys", "keys.csv"]);
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(place.read("r.tns"), "# shape: 2 2\n1 1 5\n1 2 2\n2 2 3.5\n");
+    assert_eq!(place.read("keys.csv"), "mode,index,key\n0,0,\"ann\"\n0,1,\"bob\"\n1,0,\"tea\"\n1,1,\"milk\"\n");
+    // Three entries, whose sum is 12, and -1 elsewhere.
+    assert_eq!(sum("s = A(i, j, k)", "A=gcxs_1.npz"), 12.0 - 21.0);
+    place.prints(&["convert", "zero.tns", "one.tns", "--base", "0"]);
+    assert_eq!(place.read("one.tns"), "# shape: 3 2\n1 2 2.5\n3 1 -1\n");
+    assert_has(&place.refuses(&["info", "zero.tns"]), &["zero.tns:1:1: index 0", "`--base 0`"]);
+    assert_has(&place.refuses(&["info", "unnamed"]), &["it looks like a .mtx file: `--from mtx` reads it so"]);
+    is(&["unnamed", "--from", "mtx"], "[1,1]", 1, "f64", "Matrix Market, matrix coordinate real general");
+    assert_has(&place.refuses(&["convert", "a.smtx", "b.smtx"]), &["a .smtx file is read and not written"]);
+    assert_has(&place.refuses(&["info", "two.mat:C"]), &["its tensors are A, B"]);
+}
+
 #[test]
 fn output_may_be_closed_before_the_end() {
     let place = Place::new();

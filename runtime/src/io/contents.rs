@@ -1,10 +1,12 @@
 //! What a file holds.
 
 use spc_compiler::format::Format;
+use spc_compiler::ir::Literal;
 
-use super::value::{Carrier, Value, sealed};
+use super::value::{self, Carrier, Numbers, Value, sealed};
 use super::{ReadError, ReadErrorKind};
-use crate::tensor::{AnyTensor, Coordinates, ElementType, LevelArrays, OutOfMemory, Values};
+use crate::memory;
+use crate::tensor::{AnyTensor, Coordinates, Element, ElementType, Indices, LevelArrays, OutOfMemory, Values};
 use crate::with_element;
 use std::any::Any;
 
@@ -24,6 +26,100 @@ pub enum Contents<T> {
     Entries(Filled<T>),
     /// A tensor of that element type: `.spct`; dense, `.npy`, and `array` in `.mtx`.
     Tensor(AnyTensor),
+}
+
+/// What a reader found, of an element type that only its values say.
+pub(super) enum Loaded {
+    Entries(LoadedEntries),
+    Tensor(AnyTensor),
+}
+
+/// A list of entries, and what the others are.
+pub(super) struct LoadedEntries {
+    pub(super) shape: Vec<usize>,
+    pub(super) shape_is_stated: bool,
+    pub(super) indices: Vec<Indices>,
+    pub(super) values: Values,
+    /// One value, if the file states it.
+    pub(super) fill: Option<Values>,
+}
+
+impl Loaded {
+    /// The entries of a file that states its shape.
+    pub(super) fn entries(shape: Vec<usize>, indices: Vec<Indices>, values: Values) -> Self {
+        Loaded::Entries(LoadedEntries { shape, shape_is_stated: true, indices, values, fill: None })
+    }
+
+    /// The same, of another element type.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadErrorKind::Value`]: a value that the type does not hold.
+    pub(super) fn retyped(self, element: ElementType) -> Result<Self, ReadError> {
+        Ok(match self {
+            Loaded::Entries(LoadedEntries { shape, shape_is_stated, indices, values, fill }) => {
+                let values = value::retyped(values, element)?;
+                let fill = fill.map(|fill| value::retyped(fill, element)).transpose()?;
+                Loaded::Entries(LoadedEntries { shape, shape_is_stated, indices, values, fill })
+            }
+            Loaded::Tensor(tensor) => Loaded::Tensor(retyped(tensor, element)?),
+        })
+    }
+}
+
+impl<T: Value> From<Contents<T>> for Loaded {
+    fn from(contents: Contents<T>) -> Self {
+        match contents {
+            Contents::Tensor(tensor) => Loaded::Tensor(tensor),
+            Contents::Entries(Filled { entries, fill }) => {
+                let Coordinates { shape, shape_is_stated, indices, values } = entries;
+                let fill = fill.map(|fill| T::wrap(vec![fill]));
+                Loaded::Entries(LoadedEntries { shape, shape_is_stated, indices, values: T::wrap(values), fill })
+            }
+        }
+    }
+}
+
+impl<T: Value> From<Loaded> for Contents<T> {
+    /// What was [retyped](Loaded::retyped) to `T`.
+    fn from(loaded: Loaded) -> Self {
+        match loaded {
+            Loaded::Tensor(tensor) => Contents::Tensor(tensor),
+            Loaded::Entries(LoadedEntries { shape, shape_is_stated, indices, values, fill }) => {
+                let values = values.into_buffer::<T>().unwrap_or_default().into_vec();
+                let fill = fill.and_then(|fill| fill.as_slice::<T>()?.first().copied());
+                let entries = Coordinates { shape, shape_is_stated, indices, values };
+                Contents::Entries(Filled { entries, fill })
+            }
+        }
+    }
+}
+
+/// Entries of any element type, to be written.
+pub(super) struct Listed<'a> {
+    pub(super) shape: &'a [usize],
+    pub(super) shape_is_stated: bool,
+    pub(super) indices: &'a [Indices],
+    pub(super) values: &'a dyn Numbers,
+    /// What the others are, if that is said.
+    pub(super) fill: Option<&'a dyn Numbers>,
+}
+
+impl<'a> Listed<'a> {
+    pub(super) fn of<T: Value>(entries: &'a Coordinates<T>, fill: Option<&'a dyn Numbers>) -> Self {
+        let Coordinates { shape, shape_is_stated, indices, values } = entries;
+        Self { shape, shape_is_stated: *shape_is_stated, indices, values, fill }
+    }
+
+    pub(super) fn element(&self) -> ElementType {
+        self.values.element()
+    }
+
+    /// Whether each entry is `true`, and what has none is `false`: indices alone say that.
+    pub(super) fn is_pattern(&self) -> bool {
+        let are_true = || (0..self.values.count()).all(|place| !self.values.is_absent(place));
+        self.element() == ElementType::Bool && self.fill.is_none_or(|fill| fill.is_absent(0)) && are_true()
+    }
 }
 
 impl<T: Value> Filled<T> {
@@ -117,6 +213,15 @@ pub(super) fn same_shape(found: &[usize], stated: Option<&[usize]>) -> Result<()
     }
 }
 
+/// The values of a pattern: 1, or `true`.
+pub(super) fn ones(count: usize, element: ElementType) -> Result<Values, OutOfMemory> {
+    fn of<T: Value>(count: usize) -> Result<Values, OutOfMemory> {
+        let one = T::Carrier::from_integer(1, T::TYPE).map_or(T::ZERO, T::of_carrier);
+        Ok(T::wrap(memory::try_collected(std::iter::repeat_n(one, count))?))
+    }
+    with_element!(element, |T| of::<T>(count))
+}
+
 /// A dense tensor, its last mode contiguous.
 pub(super) fn dense(shape: Vec<usize>, values: Values) -> Result<AnyTensor, ReadError> {
     let format = Format::dense(shape.len());
@@ -146,4 +251,29 @@ pub(super) fn present<T: Value>(tensor: &AnyTensor, missing: T) -> Result<Coordi
         entries.remove(&missing);
     }
     Ok(entries)
+}
+
+/// The tensor with elements of another type.
+fn retyped(tensor: AnyTensor, element: ElementType) -> Result<AnyTensor, ReadError> {
+    if tensor.element() == element {
+        return Ok(tensor);
+    }
+    let values = value::retyped(tensor.values().clone(), element)?;
+    let fill = retyped_fill(tensor.fill(), tensor.element(), element)?;
+    let (shape, format, levels) = (tensor.shape().to_vec(), tensor.format().clone(), tensor.levels().to_vec());
+    AnyTensor::from_filled_parts(shape, format, levels, values, fill).map_err(ReadError::of_arrays)
+}
+
+/// A fill value that was carried; none where it is no real number.
+pub(super) fn uncarried_fill<C: Carrier>(fill: C, element: ElementType) -> Result<Option<Literal>, ReadError> {
+    let fill = value::uncarried(vec![fill], element)?;
+    Ok(with_element!(element, |T| fill.as_slice::<T>().and_then(|fill| fill.first()?.literal())))
+}
+
+/// The same of a fill value.
+pub(super) fn retyped_fill(fill: Literal, from: ElementType, element: ElementType) -> Result<Literal, ReadError> {
+    let fill = with_element!(from, |F| F::wrap(Vec::from_iter(F::from_literal(fill))));
+    let fill = value::retyped(fill, element)?;
+    let fill = with_element!(element, |T| fill.as_slice::<T>().and_then(|fill| fill.first()?.literal()));
+    Ok(fill.unwrap_or(element.zero()))
 }

@@ -9,7 +9,7 @@ use spc_compiler::diagnostics::printable;
 
 /// Why a file could not be read: a [kind](ReadErrorKind), where, and a sentence with the offending text and a remedy.
 ///
-/// Prints as `x.tns:17:4: index 0: indices start from 1`; the parts that are not known are left out.
+/// Prints as `x.tns:17:4: index '-3' of mode 2: indices start from 1`; the parts that are not known are left out.
 #[derive(Debug)]
 pub struct ReadError(Box<ReadFailure>);
 

@@ -1,19 +1,17 @@
 //! Files in memory, to be read as any element type.
 
-use std::any::Any;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use spc_compiler::format::Format;
-use spc_compiler::ir::{ElementType, Literal};
+use spc_compiler::ir::ElementType;
 
-use super::contents::{Contents, Filled, SAME_TYPE, same_shape};
+use super::contents::{Contents, Filled, Loaded, same_shape};
+use super::kind::{Asked, Description, Layout};
 use super::source::{self, Source};
-use super::value::{self, Carrier, Value};
-use super::{FileType, ReadError, ReadErrorKind, ReadOptions, StoredTensor, entries, mtx, npy, npz, spct, tns};
-use crate::tensor::{AnyTensor, Element};
-use crate::with_element;
+use super::value::Value;
+use super::{FileType, ReadError, ReadErrorKind, ReadOptions, StoredTensor, probe, text_head};
+use crate::tensor::AnyTensor;
 
 /// A file whose kind is known, to be read as any element type.
 pub struct TensorFile {
@@ -25,18 +23,7 @@ pub struct TensorFile {
     head: Option<Source>,
     whole: OnceLock<Source>,
     shape: Option<Vec<usize>>,
-}
-
-/// How a file stores its tensor.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Layout {
-    /// All elements: `.npy`, `array` in `.mtx`, a plain array in `.npz`.
-    Dense,
-    /// A list of entries: `.tns`, `coordinate` in `.mtx`, what `SciPy` writes into `.npz`.
-    Entries,
-    /// Packed in this format: `.spct`.
-    Packed(Format),
+    from_zero: bool,
 }
 
 impl TensorFile {
@@ -80,7 +67,8 @@ impl TensorFile {
     }
 
     fn of_kind(path: PathBuf, file_type: FileType, options: &ReadOptions) -> Self {
-        Self { path, file_type, array: None, head: None, whole: OnceLock::new(), shape: options.shape.clone() }
+        let ReadOptions { ref shape, from_zero, .. } = *options;
+        Self { path, file_type, array: None, head: None, whole: OnceLock::new(), shape: shape.clone(), from_zero }
     }
 
     fn unread(path: &Path, options: &ReadOptions) -> Result<Self, ReadError> {
@@ -89,7 +77,13 @@ impl TensorFile {
             let file_type = of(&archive).unwrap_or(FileType::Npz);
             return Ok(Self { array: Some(array), ..Self::of_kind(archive, file_type, options) });
         }
-        let unknown = || ReadError::new(ReadErrorKind::UnknownFormat, FileType::unknown(path)).in_file(path);
+        let unknown = || {
+            let message = match probe::looks_like(path) {
+                Some(kind) => format!("the name does not say what kind of file it is, and {kind}"),
+                None => FileType::unknown(path),
+            };
+            ReadError::new(ReadErrorKind::UnknownFormat, message).in_file(path)
+        };
         Ok(Self::of_kind(path.to_owned(), of(path).ok_or_else(unknown)?, options))
     }
 
@@ -133,34 +127,32 @@ impl TensorFile {
         self.shape.as_deref()
     }
 
-    /// The type of its elements, if the file says it.
+    /// Whether the caller says that indices count from 0.
+    #[cfg(feature = "compile")]
+    pub(super) fn counts_from_zero(&self) -> bool {
+        self.from_zero
+    }
+
+    /// The element type that holds every value as the file has it, where the file tells: `i64`, `u64` or `bool` where a header of the
+    /// Matrix Market says `integer`, `unsigned-integer` or `pattern`, `c64` where it says `complex`, and that of a binary file. None of a text
+    /// that states nothing, which is read as `f64`.
     ///
     /// # Errors
     ///
     /// [`ReadError`] if what says it is damaged.
     pub fn element(&self) -> Result<Option<ElementType>, ReadError> {
-        self.described(|source| match (self.file_type, source) {
-            (FileType::Npy, Source::Plain(bytes)) => npy::element_of(bytes).map(Some),
-            (FileType::Spct, Source::Plain(bytes)) => spct::element(bytes).map(Some),
-            (FileType::Npz, Source::Plain(bytes)) => {
-                npz::description(bytes, self.array.as_deref()).map(|found| Some(found.element))
-            }
-            (FileType::Mtx, source) => source.head().and_then(|text| mtx::element(&text)),
-            (_, source) => source.head().and_then(|text| tns::element(&text)),
-        })
+        Ok(self.description()?.element)
     }
 
-    /// The type that holds the elements as they are written, if the file says it: as [`element`](Self::element), and `i64`, `u64` or `bool`
-    /// where a header of the Matrix Market says `integer`, `unsigned-integer` or `pattern`.
+    /// The element type to compute with where nothing else is asked for: as [`element`](Self::element), but `f64` where the file does not
+    /// tell, and where its kind has whole numbers or a pattern for real numbers, as `integer` and `pattern` of the Matrix Market. A number that
+    /// `f64` does not hold is then refused.
     ///
     /// # Errors
     ///
     /// As [`element`](Self::element).
-    pub fn own_element(&self) -> Result<Option<ElementType>, ReadError> {
-        match self.file_type {
-            FileType::Mtx => self.described(|source| source.head().and_then(|text| mtx::own_element(&text))),
-            _ => self.element(),
-        }
+    pub fn computed_element(&self) -> Result<ElementType, ReadError> {
+        Ok(self.description()?.computed.unwrap_or(ElementType::F64))
     }
 
     /// How it stores its tensor.
@@ -169,18 +161,7 @@ impl TensorFile {
     ///
     /// [`ReadError`] if what says it is damaged.
     pub fn layout(&self) -> Result<Layout, ReadError> {
-        self.described(|source| match (self.file_type, source) {
-            (FileType::Npy, _) => Ok(Layout::Dense),
-            (FileType::Npz, Source::Plain(bytes)) => {
-                let found = npz::description(bytes, self.array.as_deref())?;
-                Ok(if found.is_sparse { Layout::Entries } else { Layout::Dense })
-            }
-            (FileType::Spct, Source::Plain(bytes)) => spct::format(bytes).map(Layout::Packed),
-            (FileType::Mtx, source) => {
-                Ok(if mtx::is_dense(&source.head()?)? { Layout::Dense } else { Layout::Entries })
-            }
-            _ => Ok(Layout::Entries),
-        })
+        Ok(self.description()?.layout)
     }
 
     /// How many modes its tensor has, where the beginning of the file tells: of a matrix in `.mtx` two, though one with one column may
@@ -193,29 +174,40 @@ impl TensorFile {
         if let Some(shape) = &self.shape {
             return Ok(Some(shape.len()));
         }
-        self.described(|source| match (self.file_type, source) {
-            (FileType::Npy, Source::Plain(bytes)) => npy::shape_of(bytes).map(|shape| Some(shape.len())),
-            (FileType::Npz, Source::Plain(bytes)) => {
-                npz::description(bytes, self.array.as_deref()).map(|found| found.order)
-            }
-            (FileType::Spct, Source::Plain(bytes)) => spct::format(bytes).map(|format| Some(format.order)),
-            (FileType::Mtx, _) => Ok(Some(2)),
-            (_, source) => source.head().and_then(|text| tns::order_of(&text)),
-        })
+        Ok(self.description()?.order)
     }
 
-    /// What stands for entries that are missing, as the language writes it, if the file says so. Of a dense one nothing is missing.
+    /// The value of entries that are missing, as the language writes it, if the file states it. Of a dense one nothing is missing.
     ///
     /// # Errors
     ///
     /// [`ReadError`] if what says it is damaged.
     pub fn fill(&self) -> Result<Option<String>, ReadError> {
-        self.described(|source| match (self.file_type, source) {
-            (FileType::Spct, Source::Plain(bytes)) => spct::fill(bytes).map(Some),
-            (FileType::Tns, source) => tns::fill_text(&source.head()?),
-            (FileType::Mtx, source) => mtx::fill_text(&source.head()?),
-            _ => Ok(None),
-        })
+        Ok(self.description()?.fill)
+    }
+
+    /// How the file stores its tensor, in the words of its kind, as `Matrix Market, matrix coordinate integer symmetric`.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError`] if what says it is damaged.
+    pub fn stored(&self) -> Result<String, ReadError> {
+        Ok(self.description()?.stored)
+    }
+
+    /// The keys of each mode, in the order of its indices: of a table with keys for indices. None of a mode whose indices are numbers, and of
+    /// other kinds of file nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`contents`](Self::contents).
+    pub fn keys(&self) -> Result<Vec<Option<Vec<String>>>, ReadError> {
+        let keys = self.file_type.kind().keys(&|| self.source()?.text(), self.array.as_deref());
+        keys.map_err(|error| error.in_file(&self.path))
+    }
+
+    fn description(&self) -> Result<Description, ReadError> {
+        self.described(|source| self.file_type.kind().describe(&source.head()?, self.array.as_deref()))
     }
 
     /// What the beginning of the file says; where that is not enough, all of it.
@@ -259,69 +251,50 @@ impl TensorFile {
     }
 
     fn contents_of<T: Value>(&self, shape: Option<&[usize]>) -> Result<Contents<T>, ReadError> {
-        let contents = self.parse_any(T::TYPE, shape).and_then(|contents| {
-            let contents: Contents<T> = *contents.downcast().expect(SAME_TYPE);
+        let loaded = self.loaded(T::TYPE, shape).and_then(|loaded| loaded.retyped(T::TYPE)).and_then(|loaded| {
+            let contents = Contents::<T>::from(loaded);
             same_shape(contents.shape(), shape)?;
             Ok(contents)
         });
-        contents.map_err(|error| error.in_file(&self.path))
+        loaded.map_err(|error| error.in_file(&self.path))
     }
 
-    /// The [`Contents`] in an element type: this is compiled once in this crate, and not again in each that reads.
-    fn parse_any(&self, element: ElementType, shape: Option<&[usize]>) -> Result<Box<dyn Any>, ReadError> {
-        fn of<T: Value>(file: &TensorFile, shape: Option<&[usize]>) -> Result<Box<dyn Any>, ReadError> {
-            Ok(Box::new(file.parse(T::TYPE, shape)?.of_carriers::<T>()?))
-        }
-        with_element!(element, |T| of::<T>(self, shape))
-    }
-
-    /// A packed tensor, where its file was not read yet: array by array, without the bytes of the file beside them.
-    fn stored(&self) -> Result<Option<AnyTensor>, ReadError> {
+    /// The contents, of an element type or that of the file.
+    fn loaded(&self, element: ElementType, shape: Option<&[usize]>) -> Result<Loaded, ReadError> {
+        let kind = self.file_type.kind();
+        // Array by array, without the bytes of the file beside them.
         let is_unread = self.whole.get().is_none() && matches!(self.head, Some(Source::Plain(_)));
-        match self.file_type {
-            FileType::Spct if is_unread => StoredTensor::open(&self.path)?.read().map(Some),
-            _ => Ok(None),
+        if is_unread && kind.is_packed() {
+            return StoredTensor::open(&self.path)?.read().map(Loaded::Tensor);
         }
-    }
-
-    fn parse<C: Carrier>(&self, element: ElementType, shape: Option<&[usize]>) -> Result<Contents<C>, ReadError> {
-        if let Some(tensor) = self.stored()? {
-            return retyped(tensor, element).map(Contents::Tensor);
-        }
+        let asked = Asked { element, shape, from_zero: self.from_zero, member: self.array.as_deref() };
         let source = self.source()?;
-        if let Source::Gzip(bytes) = source
-            && let Some(contents) = parse_compressed(self.file_type, bytes, element, shape)
+        if let (Source::Gzip(bytes), Some(text)) = (source, kind.text())
+            && rayon::current_num_threads() > 1
+            && bytes.len() >= LEAST_COMPRESSED
+            && let Some(loaded) = text_head::read_compressed(text, bytes, &asked)
         {
-            return Ok(contents);
+            return Ok(loaded);
         }
-        let bytes = source.text()?;
-        let chunk = entries::chunk_bytes(&bytes);
-        match self.file_type {
-            FileType::Tns => tns::parse_in_chunks(&bytes, element, shape, chunk).map(Contents::Entries),
-            FileType::Mtx => mtx::parse_in_chunks(&bytes, element, chunk),
-            FileType::Npy => npy::parse_as(&bytes, element).map(Contents::Tensor),
-            FileType::Npz => npz::parse(&bytes, element, self.array.as_deref()),
-            FileType::Spct => spct::parse(&bytes).and_then(|tensor| retyped(tensor, element)).map(Contents::Tensor),
-        }
+        kind.read(&source.text()?, &asked)
     }
 
     /// A packed tensor as it is, of the element type that the file has.
     pub(super) fn tensor(&self) -> Result<AnyTensor, ReadError> {
-        if let Some(tensor) = self.stored()? {
-            return Ok(tensor);
+        if self.layout()? == Layout::Entries {
+            let message = "the file holds entries and not a packed tensor: read the entries, and pack them";
+            return Err(ReadError::new(ReadErrorKind::NotSupported, message).in_file(&self.path));
         }
-        let bytes = self.source()?.text().map_err(|error| error.in_file(&self.path))?;
-        let tensor = match self.file_type {
-            FileType::Npy => npy::parse_tensor(&bytes),
-            FileType::Spct => spct::parse(&bytes),
-            FileType::Tns | FileType::Mtx | FileType::Npz => {
-                let message = "the file holds entries and not a packed tensor: read the entries, and pack them";
-                Err(ReadError::new(ReadErrorKind::NotSupported, message))
-            }
-        };
-        tensor.map_err(|error| error.in_file(&self.path))
+        match self.loaded(self.element()?.unwrap_or(ElementType::F64), None) {
+            Ok(Loaded::Tensor(tensor)) => Ok(tensor),
+            Ok(Loaded::Entries(_)) => unreachable!("a file that is laid out so holds a tensor"),
+            Err(error) => Err(error.in_file(&self.path)),
+        }
     }
 }
+
+/// Less text than this is decompressed before it is parsed.
+const LEAST_COMPRESSED: usize = 1 << 16;
 
 /// The archive and the array that `FILE.npz:NAME` names, where there is no file of that name itself.
 fn in_archive(path: &Path) -> Option<(PathBuf, String)> {
@@ -329,51 +302,6 @@ fn in_archive(path: &Path) -> Option<(PathBuf, String)> {
         return None;
     }
     let (archive, array) = path.to_str()?.rsplit_once(':')?;
-    let is_archive = matches!(FileType::of(archive), Some((FileType::Npz, _)));
-    is_archive.then(|| (PathBuf::from(archive), array.to_owned()))
-}
-
-/// The entries of text that is decompressed on one thread and parsed on the others. None where there is one thread only, or too
-/// little text; and where anything is wrong, which is found again, with its place, in the whole text.
-fn parse_compressed<C: Carrier>(
-    file_type: FileType,
-    bytes: &[u8],
-    element: ElementType,
-    shape: Option<&[usize]>,
-) -> Option<Contents<C>> {
-    const LEAST: usize = 1 << 16;
-    if rayon::current_num_threads() == 1 || bytes.len() < LEAST {
-        return None;
-    }
-    let mut text = source::decompressed_lines(bytes);
-    match file_type {
-        FileType::Tns => tns::parse_blocks(&mut text, element, shape, entries::BLOCK).map(Contents::Entries),
-        FileType::Mtx => mtx::parse_blocks(&mut text, element, entries::BLOCK),
-        FileType::Npy | FileType::Npz | FileType::Spct => None,
-    }
-}
-
-/// The tensor with elements of another type.
-fn retyped(tensor: AnyTensor, element: ElementType) -> Result<AnyTensor, ReadError> {
-    if tensor.element() == element {
-        return Ok(tensor);
-    }
-    let values = value::retyped(tensor.values().clone(), element)?;
-    let fill = retyped_fill(tensor.fill(), tensor.element(), element)?;
-    let (shape, format, levels) = (tensor.shape().to_vec(), tensor.format().clone(), tensor.levels().to_vec());
-    AnyTensor::from_filled_parts(shape, format, levels, values, fill).map_err(ReadError::of_arrays)
-}
-
-/// A fill value that was carried; none where it is no real number.
-pub(super) fn uncarried_fill<C: Carrier>(fill: C, element: ElementType) -> Result<Option<Literal>, ReadError> {
-    let fill = value::uncarried(vec![fill], element)?;
-    Ok(with_element!(element, |T| fill.as_slice::<T>().and_then(|fill| fill.first()?.literal())))
-}
-
-/// The same of a fill value.
-pub(super) fn retyped_fill(fill: Literal, from: ElementType, element: ElementType) -> Result<Literal, ReadError> {
-    let fill = with_element!(from, |F| F::wrap(Vec::from_iter(F::from_literal(fill))));
-    let fill = value::retyped(fill, element)?;
-    let fill = with_element!(element, |T| fill.as_slice::<T>().and_then(|fill| fill.first()?.literal()));
-    Ok(fill.unwrap_or(element.zero()))
+    let (file_type, _) = FileType::of(archive)?;
+    file_type.kind().has_members().then(|| (PathBuf::from(archive), array.to_owned()))
 }

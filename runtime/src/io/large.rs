@@ -17,11 +17,12 @@
 //! ```
 
 use super::entries::{self, Entries};
+use super::kind::{Asked, Text as TextKind};
 use super::text_head::TextHead;
 use super::value::{self, Carrier, sealed};
 use super::write::{Scratch, to_file};
-use super::{FileType, ReadError, ReadErrorKind, ReadOptions, StoredTensor, TensorFile, WriteError};
-use super::{contents, file, source, spct};
+use super::{ReadError, ReadErrorKind, ReadOptions, StoredTensor, TensorFile, WriteError};
+use super::{contents, source, spct};
 use crate::tensor::{Duplicates, Indices, PackError, Runs, RunsError, Values};
 use crate::with_element;
 use spc_compiler::format::Format;
@@ -40,13 +41,14 @@ pub struct LargeFile {
     element: ElementType,
     shape: Vec<usize>,
     shape_is_stated: bool,
+    from_zero: bool,
     fill: Option<Literal>,
     memory: u64,
 }
 
 #[derive(Debug)]
 enum From {
-    Text(FileType),
+    Text(TextKind),
     Stored(StoredTensor),
 }
 
@@ -88,32 +90,29 @@ impl LargeFile {
         let path = path.as_ref();
         let begun = TensorFile::begin(path, options)?;
         let memory = memory.max(LEAST);
-        let own = begun.own_element()?;
-        let element = element.or(own).unwrap_or(ElementType::F64);
+        let element = element.or(begun.element()?).unwrap_or(ElementType::F64);
         let in_file = |error: ReadError| error.in_file(path);
-        match begun.file_type() {
-            FileType::Spct => {
-                let stored = StoredTensor::open(path)?;
-                let shape = stored.shape().to_vec();
-                contents::same_shape(&shape, options.shape.as_deref()).map_err(in_file)?;
-                let fill = file::retyped_fill(stored.fill(), stored.element(), element).map_err(in_file)?;
-                let (path, from, fill) = (path.to_owned(), From::Stored(stored), Some(fill));
-                Ok(Self { path, from, element, shape, shape_is_stated: true, fill, memory })
-            }
-            kind @ (FileType::Tns | FileType::Mtx) => {
-                let (path, from) = (path.to_owned(), From::Text(kind));
-                let shape = options.shape.clone();
-                let shape_is_stated = shape.is_some();
-                let shape = shape.unwrap_or_default();
-                let mut file = Self { path, from, element, shape, shape_is_stated, fill: None, memory };
-                file.look(kind).map_err(in_file)?;
-                Ok(file)
-            }
-            kind => {
-                let message = format!("a .{} file is read as a whole", kind.name());
-                Err(ReadError::new(ReadErrorKind::NotSupported, message).in_file(path))
-            }
+        let file_type = begun.file_type();
+        if file_type.kind().is_packed() {
+            let stored = StoredTensor::open(path)?;
+            let shape = stored.shape().to_vec();
+            contents::same_shape(&shape, options.shape.as_deref()).map_err(in_file)?;
+            let fill = contents::retyped_fill(stored.fill(), stored.element(), element).map_err(in_file)?;
+            let (path, from, fill) = (path.to_owned(), From::Stored(stored), Some(fill));
+            return Ok(Self { path, from, element, shape, shape_is_stated: true, from_zero: false, fill, memory });
         }
+        let Some(kind) = file_type.kind().text() else {
+            let message = format!("a .{} file is read as a whole", file_type.name());
+            return Err(ReadError::new(ReadErrorKind::NotSupported, message).in_file(path));
+        };
+        let (path, from) = (path.to_owned(), From::Text(kind));
+        let shape = options.shape.clone();
+        let shape_is_stated = shape.is_some();
+        let shape = shape.unwrap_or_default();
+        let from_zero = options.from_zero;
+        let mut file = Self { path, from, element, shape, shape_is_stated, from_zero, fill: None, memory };
+        file.look(kind).map_err(|error| error.in_file(&file.path))?;
+        Ok(file)
     }
 
     /// The extent of each mode; where the file does not state it, the largest index.
@@ -189,16 +188,16 @@ impl LargeFile {
     }
 
     /// What the beginning of a text states, and else its end.
-    fn look(&mut self, kind: FileType) -> Result<(), ReadError> {
+    fn look(&mut self, kind: TextKind) -> Result<(), ReadError> {
         with_element!(self.element, |T| self.look_carried::<<T as sealed::Value>::Carrier>(kind))
     }
 
-    fn look_carried<C: Carrier>(&mut self, kind: FileType) -> Result<(), ReadError> {
+    fn look_carried<C: Carrier>(&mut self, kind: TextKind) -> Result<(), ReadError> {
         let mut text = Text::<C>::begin(self, kind)?;
         self.fill = match text.begun.fill() {
             None => None,
             Some(fill) => {
-                let literal = file::uncarried_fill(fill, self.element)?.ok_or_else(|| {
+                let literal = contents::uncarried_fill(fill, self.element)?.ok_or_else(|| {
                     let message = format!("the fill value is {fill}, but it must be a real number");
                     ReadError::new(ReadErrorKind::NotSupported, message)
                 })?;
@@ -219,7 +218,7 @@ impl LargeFile {
         Ok(())
     }
 
-    fn walk_text<C: Carrier>(&self, kind: FileType, take: &mut Take<'_>) -> Result<(), PackFileError> {
+    fn walk_text<C: Carrier>(&self, kind: TextKind, take: &mut Take<'_>) -> Result<(), PackFileError> {
         let in_file = |error: ReadError| error.in_file(&self.path);
         let mut text = Text::<C>::begin(self, kind).map_err(in_file)?;
         while let Some(read) = text.next().map_err(in_file)? {
@@ -248,7 +247,7 @@ struct Text<C> {
 }
 
 impl<C: Carrier> Text<C> {
-    fn begin(file: &LargeFile, kind: FileType) -> Result<Self, ReadError> {
+    fn begin(file: &LargeFile, kind: TextKind) -> Result<Self, ReadError> {
         let path = file.path.clone();
         let (mut text, is_gzip) = source::text(&path)?;
         // Indices, keys and room for sorting take many times as much as the text of short numbers.
@@ -257,7 +256,8 @@ impl<C: Carrier> Text<C> {
         let block = entries::next_block(&mut *text, size, &mut rest);
         let block = block.map_err(|error| source::failed(&path, is_gzip, error))?;
         let shape = file.shape_is_stated.then_some(&file.shape[..]);
-        let begun = TextHead::new(kind, &block, file.element, shape)?;
+        let asked = Asked { element: file.element, shape, from_zero: file.from_zero, member: None };
+        let begun = TextHead::new(kind, &block, &asked)?;
         let start = begun.body();
         Ok(Self { path, text, is_gzip, begun, size, block, start, rest, lines: 0 })
     }

@@ -18,15 +18,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! An error says where: `x.tns:17:4: index 0: indices start from 1`.
+//! An error says where: `x.tns:17:4: index '-3' of mode 2: indices start from 1`.
 
 mod arrays;
+mod compressed;
 mod contents;
 mod entries;
 mod error;
 mod file;
 mod file_type;
+mod harwell;
+mod kind;
 mod large;
+mod mat;
 pub mod mtx;
 pub mod npy;
 #[cfg(feature = "npz")]
@@ -34,21 +38,27 @@ pub mod npz;
 #[cfg(not(feature = "npz"))]
 #[path = "npz_absent.rs"]
 mod npz;
+mod probe;
+mod smtx;
 mod source;
 pub mod spct;
+mod splatt;
 mod stated;
+mod table;
 mod text_head;
 #[cfg(feature = "compile")]
 mod text_parts;
 pub mod tns;
+mod tns_header;
 mod value;
 mod write;
 
 pub use arrays::{Arrays, write_arrays};
 pub use contents::{Contents, Filled};
 pub use error::{ReadError, ReadErrorKind, WriteError, WriteErrorKind};
-pub use file::{Layout, TensorFile};
+pub use file::TensorFile;
 pub use file_type::FileType;
+pub use kind::Layout;
 pub use large::{LargeFile, PackFileError};
 #[cfg(feature = "compile")]
 pub(crate) use spct::Sum;
@@ -68,7 +78,7 @@ use std::path::Path;
 use value::Numbers;
 use write::Listed;
 
-use crate::tensor::{AnyTensor, Coordinates, Csr, Duplicates, ElementType, StorageFormat, pack_filled};
+use crate::tensor::{AnyTensor, Coordinates, Csr, Duplicates, StorageFormat, pack_filled};
 use crate::with_element;
 use spc_compiler::format::Format;
 
@@ -79,6 +89,8 @@ pub struct ReadOptions {
     pub shape: Option<Vec<usize>>,
     /// The kind of file, for names that do not say it.
     pub file_type: Option<FileType>,
+    /// Whether the indices of a `.tns` file count from 0, and not from 1. Other kinds of file say where theirs begin.
+    pub from_zero: bool,
 }
 
 /// Reads a tensor from a file of any kind: of the element type that the file states, `f64` where it states none. An `integer` matrix in
@@ -122,11 +134,11 @@ pub(crate) fn read_expecting(path: &Path, shape: Option<&[usize]>) -> Result<Any
         }
     }
     let file = TensorFile::begin(path, &ReadOptions::default())?;
-    let stated = file.element()?;
+    let (own, computed) = (file.element()?, file.computed_element()?);
     let read = |element| with_element!(element, |T| tensor::<T>(&file, shape)).map_err(|error| error.in_file(path));
-    match (read(stated.unwrap_or(ElementType::F64)), file.own_element()?) {
+    match (read(computed), own) {
         // Whole numbers that `f64` does not hold.
-        (Err(error), Some(own)) if stated.is_none() && error.kind() == ReadErrorKind::Value => {
+        (Err(error), Some(own)) if own != computed && error.kind() == ReadErrorKind::Value => {
             read(own).map_err(|_| error)
         }
         (read, _) => read,
@@ -168,6 +180,23 @@ pub fn write<T: Value>(path: impl AsRef<Path>, entries: &Coordinates<T>) -> Resu
     write_filled(path.as_ref(), entries, None)
 }
 
+/// Writes the [keys](TensorFile::keys) of a table as a table: a line for each key, with its mode and its index, both from 0.
+///
+/// # Errors
+///
+/// As [`write()`].
+pub fn write_keys(path: impl AsRef<Path>, keys: &[Option<Vec<String>>]) -> Result<(), WriteError> {
+    write::to_file(path.as_ref(), false, |out| {
+        writeln!(out, "mode,index,key")?;
+        for (mode, keys) in keys.iter().enumerate() {
+            for (index, key) in keys.iter().flatten().enumerate() {
+                writeln!(out, "{mode},{index},\"{}\"", key.replace('"', "\"\""))?;
+            }
+        }
+        Ok(())
+    })
+}
+
 /// Writes a tensor to a file of the kind that the extension says. Only `.spct` keeps its format.
 ///
 /// A dense tensor is written with all its elements, zeros too. Of another, `.tns` and `.mtx` files have the stored entries and,
@@ -181,7 +210,7 @@ pub fn write<T: Value>(path: impl AsRef<Path>, entries: &Coordinates<T>) -> Resu
 pub fn write_tensor(path: impl AsRef<Path>, tensor: &AnyTensor) -> Result<(), WriteError> {
     let path = path.as_ref();
     let (file_type, compressed) = writable(path)?;
-    write::to_file(path, compressed, |out| write_tensor_as(file_type, out, tensor))
+    write::to_file(path, compressed, |out| file_type.writer()?.write_tensor(out, tensor))
 }
 
 /// The same, but `.tns` and `.mtx` files state the fill value in any case, also where it is zero, and of a dense tensor have the
@@ -198,7 +227,9 @@ pub fn write_tensor_stating_fill(path: impl AsRef<Path>, tensor: &AnyTensor) -> 
     }
     let path = path.as_ref();
     match writable(path)? {
-        (FileType::Tns | FileType::Mtx, _) => with_element!(tensor.element(), |T| entries::<T>(path, tensor.clone())),
+        (file_type, _) if file_type.is_text() => {
+            with_element!(tensor.element(), |T| entries::<T>(path, tensor.clone()))
+        }
         _ => write_tensor(path, tensor),
     }
 }
@@ -213,7 +244,7 @@ pub fn write_tensor_to(
     (file_type, compressed): (FileType, bool),
     tensor: &AnyTensor,
 ) -> io::Result<()> {
-    write::to_stream(out, compressed, |out| write_tensor_as(file_type, out, tensor))
+    write::to_stream(out, compressed, |out| file_type.writer()?.write_tensor(out, tensor))
 }
 
 /// The same, as [`write_tensor_stating_fill`] does.
@@ -232,7 +263,7 @@ pub fn write_tensor_stating_fill_to(
         let Filled { entries, fill } = filled.map_err(short)?;
         let fill = fill.map(|fill| vec![fill]);
         let fill = fill.as_ref().map(|fill| fill as &dyn Numbers);
-        write_entries_as(file_type, out, &Listed::of(&entries, fill))
+        file_type.writer()?.write_entries(out, &Listed::of(&entries, fill))
     }
     if !file_type.is_text() {
         return write_tensor_to(out, (file_type, compressed), tensor);
@@ -252,7 +283,7 @@ pub fn write_to<T: Value>(
     (file_type, compressed): (FileType, bool),
     entries: &Coordinates<T>,
 ) -> io::Result<()> {
-    write::to_stream(out, compressed, |out| write_entries_as(file_type, out, &Listed::of(entries, None)))
+    write::to_stream(out, compressed, |out| file_type.writer()?.write_entries(out, &Listed::of(entries, None)))
 }
 
 /// Writes a file of any name by `write`, as [`write()`] does: it appears when it is complete.
@@ -285,50 +316,12 @@ pub fn write_bytes(path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), WriteErro
     write::to_file(path.as_ref(), false, |out| out.write_all(bytes))
 }
 
-/// Writes a tensor as a file of a kind.
-fn write_tensor_as(file_type: FileType, out: &mut dyn Write, tensor: &AnyTensor) -> io::Result<()> {
-    fn text<T: Value>(file_type: FileType, out: &mut dyn Write, tensor: &AnyTensor) -> io::Result<()> {
-        let (entries, fill) = listed::<T>(tensor)?;
-        let fill = fill.map(|fill| vec![fill]);
-        let fill = fill.as_ref().map(|fill| fill as &dyn Numbers);
-        write_entries_as(file_type, out, &Listed::of(&entries, fill))
-    }
-    match file_type {
-        FileType::Spct => spct::write(out, tensor),
-        FileType::Npy => with_element!(tensor.element(), |T| npy::write_tensor::<T>(out, tensor)),
-        FileType::Npz => npz::write_tensor(out, tensor),
-        FileType::Tns | FileType::Mtx => with_element!(tensor.element(), |T| text::<T>(file_type, out, tensor)),
-    }
-}
-
 /// Writes entries; others are `fill`, or not said to be anything.
 fn write_filled<T: Value>(path: &Path, entries: &Coordinates<T>, fill: Option<T>) -> Result<(), WriteError> {
     let (file_type, compressed) = writable(path)?;
     let fill = fill.map(|fill| vec![fill]);
     let listed = Listed::of(entries, fill.as_ref().map(|fill| fill as &dyn Numbers));
-    write::to_file(path, compressed, |out| write_entries_as(file_type, out, &listed))
-}
-
-fn write_entries_as(file_type: FileType, out: &mut dyn Write, entries: &Listed<'_>) -> io::Result<()> {
-    match file_type {
-        FileType::Tns | FileType::Mtx => write::write_text(file_type, out, entries),
-        FileType::Npy => npy::write_filled(out, entries),
-        FileType::Npz => npz::write_entries(out, entries),
-        FileType::Spct => {
-            let message = "a .spct file holds a packed tensor: pack the entries first, or write them as .tns";
-            Err(write::invalid(message.to_owned()))
-        }
-    }
-}
-
-/// What a text has of a tensor: its entries, and what the others are unless that is zero or there are none.
-fn listed<T: Value>(tensor: &AnyTensor) -> io::Result<(Coordinates<T>, Option<T>)> {
-    if tensor.format().is_dense() {
-        return Ok((tensor.try_to_coordinates().map_err(write::short)?, None));
-    }
-    let fill = T::from_literal(tensor.fill()).unwrap_or(T::ZERO);
-    let entries = contents::present(tensor, fill).map_err(write::short)?;
-    Ok((entries, (!fill.is_absent()).then_some(fill)))
+    write::to_file(path, compressed, |out| file_type.writer()?.write_entries(out, &listed))
 }
 
 fn writable(path: &Path) -> Result<(FileType, bool), WriteError> {

@@ -1,7 +1,8 @@
 //! `.npy`: one dense array, as `NumPy` writes it.
 //!
 //! Versions 1 to 3; element types `<f8 <f4 <f2 |i1 <i2 <i4 <i8 |u1 <u2 <u4 <u8 |b1 <c8 <c16`, and `<V2`, which
-//! is what NumPy calls the `bf16` of the package `ml_dtypes`; C and Fortran order. Written are version 1 and C order.
+//! is what NumPy calls the `bf16` of the package `ml_dtypes`, each also with `>`, in big-endian order; C and Fortran order. Written are version
+//! 1, little-endian and C order.
 //!
 //! Source: `numpy.lib.format`, the `NumPy` manual.
 
@@ -11,11 +12,13 @@ use std::ops::Range;
 use spc_compiler::format::Format;
 use spc_compiler::ir::ElementType;
 
+use super::contents::Loaded;
 use super::entries::quote;
+use super::kind::{Asked, Description, Kind, Writer};
 use super::value::sealed::Value as Sealed;
 use super::value::{self, Numbers, Value};
 use super::write::{Listed, check, invalid, short};
-use super::{ReadError, ReadErrorKind};
+use super::{Layout, ReadError, ReadErrorKind};
 use crate::memory;
 use crate::progress::{Unit, Work};
 use crate::tensor::values::with_values;
@@ -24,10 +27,60 @@ use crate::with_element;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
+/// The kind of file.
+pub(super) struct Npy;
+
+impl Kind for Npy {
+    fn begins(&self, head: &[u8]) -> bool {
+        head.starts_with(MAGIC)
+    }
+
+    fn check_start(&self, head: &[u8]) -> Result<(), ReadError> {
+        check_magic(head)
+    }
+
+    fn length(&self, start: &[u8]) -> Option<usize> {
+        total(start)
+    }
+
+    fn describe(&self, head: &[u8], _member: Option<&str>) -> Result<Description, ReadError> {
+        let Header { element, shape, big_endian, fortran_order, .. } = description(head)?;
+        let bytes = if big_endian { "big-endian " } else { "" };
+        let order = if fortran_order { "Fortran" } else { "C" };
+        let stored = format!("NumPy array of {bytes}{element} in {order} order");
+        let (element, order) = (Some(element), Some(shape.len()));
+        Ok(Description { element, computed: element, layout: Layout::Dense, order, fill: None, stored })
+    }
+
+    fn read(&self, file: &[u8], asked: &Asked<'_>) -> Result<Loaded, ReadError> {
+        parse_as(file, asked.element).map(Loaded::Tensor)
+    }
+
+    fn writer(&self) -> Option<&dyn Writer> {
+        Some(self)
+    }
+}
+
+impl Writer for Npy {
+    fn write_entries(&self, out: &mut dyn Write, entries: &Listed<'_>) -> io::Result<()> {
+        write_filled(out, entries)
+    }
+
+    fn write_tensor(&self, out: &mut dyn Write, tensor: &AnyTensor) -> io::Result<()> {
+        with_element!(tensor.element(), |T| write_tensor::<T>(out, tensor))
+    }
+
+    #[cfg(feature = "compile")]
+    fn is_array(&self) -> bool {
+        true
+    }
+}
+
 /// What the header says, and the bytes of the elements.
 #[derive(Debug, PartialEq, Eq)]
 struct Header<'file> {
     element: ElementType,
+    big_endian: bool,
     fortran_order: bool,
     shape: Vec<usize>,
     data: &'file [u8],
@@ -76,11 +129,13 @@ pub(super) fn values<C: value::Carrier>(file: &[u8], element: ElementType) -> Re
 }
 
 /// The type of the elements, of a file of which the beginning is enough.
+#[cfg(feature = "npz")]
 pub(super) fn element_of(file: &[u8]) -> Result<ElementType, ReadError> {
     Ok(description(file)?.element)
 }
 
 /// The extents, of a file of which the beginning is enough.
+#[cfg(feature = "npz")]
 pub(super) fn shape_of(file: &[u8]) -> Result<Vec<usize>, ReadError> {
     Ok(description(file)?.shape)
 }
@@ -283,7 +338,7 @@ fn elements(header: &Header<'_>, element: ElementType) -> Result<AnyTensor, Read
 }
 
 /// Values from first mode contiguous to last mode contiguous.
-fn by_rows(shape: &[usize], values: &Values) -> Result<Values, OutOfMemory> {
+pub(super) fn by_rows(shape: &[usize], values: &Values) -> Result<Values, OutOfMemory> {
     fn of<F: Value>(shape: &[usize], values: &[F]) -> Result<Values, OutOfMemory> {
         Ok(F::wrap(transposed(shape, values)?))
     }
@@ -292,11 +347,22 @@ fn by_rows(shape: &[usize], values: &Values) -> Result<Values, OutOfMemory> {
 
 /// The elements, of the type that the file has.
 fn stored(header: &Header<'_>) -> Result<Values, ReadError> {
+    values_of(header.data, header.element, header.big_endian)
+}
+
+/// The elements of a type in bytes.
+pub(super) fn values_of(data: &[u8], element: ElementType, big_endian: bool) -> Result<Values, ReadError> {
     fn of<F: Value>(data: &[u8]) -> Result<Values, ReadError> {
         let elements: Vec<F> = memory::try_collected(data.chunks_exact(size_of::<F>()).map(F::from_bytes))?;
         Ok(F::wrap(elements))
     }
-    with_element!(header.element, |F| of::<F>(header.data))
+    if !big_endian {
+        return with_element!(element, |F| of::<F>(data));
+    }
+    let mut turned: Vec<u8> = memory::try_collected(data.iter().copied())?;
+    let part = element.part().unwrap_or(element).bytes();
+    turned.chunks_exact_mut(part).for_each(<[u8]>::reverse);
+    with_element!(element, |F| of::<F>(&turned))
 }
 
 /// From first mode contiguous to last mode contiguous.
@@ -335,12 +401,12 @@ fn header(file: &[u8]) -> Result<Header<'_>, ReadError> {
 /// What a header says, and the data that follow it.
 fn description(file: &[u8]) -> Result<Header<'_>, ReadError> {
     let Raw { descr, fortran_order, shape, data } = raw(file)?;
-    let element = element(descr).ok_or_else(|| {
+    let (element, big_endian) = element(descr).ok_or_else(|| {
         let known = ElementType::ALL.map(npy_name).join(" ");
         let message = format!("elements of type '{descr}' are not supported: use one of {known}");
         ReadError::new(ReadErrorKind::NotSupported, message)
     })?;
-    Ok(Header { element, fortran_order, shape, data })
+    Ok(Header { element, big_endian, fortran_order, shape, data })
 }
 
 /// What any header says, and the data that follow it.
@@ -361,6 +427,11 @@ pub(super) fn raw(file: &[u8]) -> Result<Raw<'_>, ReadError> {
     let (text, data) = rest.split_at_checked(length).ok_or_else(cut_short)?;
     let text = std::str::from_utf8(text).map_err(|_| wrong("the header is not text".to_owned()))?;
     let missing = |key: &str| wrong(format!("the header has no valid '{key}': {}", quote(text.trim().as_bytes())));
+    if let Some(unknown) = keys(text).find(|key| !["descr", "fortran_order", "shape"].contains(key)) {
+        let message =
+            format!("the header has {}, which is not understood: save the array again", quote(unknown.as_bytes()));
+        return Err(ReadError::new(ReadErrorKind::NotSupported, message));
+    }
     let descr = field(text, "descr").and_then(quoted).ok_or_else(|| missing("descr"))?;
     let fortran_order = match field(text, "fortran_order") {
         Some(value) if value.starts_with("True") => true,
@@ -376,13 +447,26 @@ fn npy_name(element: ElementType) -> &'static str {
     with_element!(element, |T| <T as Sealed>::NPY)
 }
 
-/// The element type that `NumPy` calls `descr`. Of single bytes, the order may be said all the same.
-fn element(descr: &str) -> Option<ElementType> {
-    let is_named = |element: &ElementType| {
-        let name = npy_name(*element);
-        name == descr || name.strip_prefix('|').is_some_and(|name| descr.strip_prefix('<') == Some(name))
-    };
-    ElementType::ALL.into_iter().find(is_named)
+/// The element type that `NumPy` calls `descr`, and whether its bytes are in big-endian order. Of single bytes, the order may be said all the
+/// same.
+fn element(descr: &str) -> Option<(ElementType, bool)> {
+    let (order, name) = descr.split_at_checked(1)?;
+    let element = ElementType::ALL.into_iter().find(|&element| npy_name(element)[1..] == *name)?;
+    let is_byte = element.bytes() == 1;
+    match order {
+        "<" => Some((element, false)),
+        ">" => Some((element, !is_byte)),
+        "|" | "=" if is_byte => Some((element, false)),
+        _ => None,
+    }
+}
+
+/// The keys of the header, a dictionary in Python's notation: what is in quotes before a colon.
+fn keys(text: &str) -> impl Iterator<Item = &str> {
+    let mut pieces = text.split('\'').skip(1);
+    std::iter::from_fn(move || Some((pieces.next()?, pieces.next()?)))
+        .filter(|(_, behind)| behind.trim_start().starts_with(':'))
+        .map(|(key, _)| key)
 }
 
 /// What follows `'key':` in the header, a dictionary in Python's notation.

@@ -1,42 +1,64 @@
-//! What stands for `.npz` files where the feature `npz` is off.
+//! The kind `.npz` where the feature `npz` is off.
 
 use std::io::{self, Write};
 
-use spc_compiler::ir::ElementType;
-
-use super::contents::Contents;
-use super::value::Carrier;
+use super::contents::Loaded;
+use super::kind::{Asked, Description, Kind, Writer};
 use super::write::Listed;
 use super::{ReadError, ReadErrorKind};
 use crate::tensor::AnyTensor;
 
 const MESSAGE: &str = "`.npz` files need the feature `npz` of the crate `spc`";
 
-pub(super) struct Description {
-    pub(super) element: ElementType,
-    pub(super) is_sparse: bool,
-    /// How many modes it has, where the archive says.
-    pub(super) order: Option<usize>,
+/// The kind of file.
+pub(super) struct Npz;
+
+impl Kind for Npz {
+    fn begins(&self, _head: &[u8]) -> bool {
+        false
+    }
+
+    fn check_start(&self, _head: &[u8]) -> Result<(), ReadError> {
+        refused()
+    }
+
+    fn has_head(&self) -> bool {
+        false
+    }
+
+    fn has_members(&self) -> bool {
+        true
+    }
+
+    fn describe(&self, _file: &[u8], _member: Option<&str>) -> Result<Description, ReadError> {
+        refused()
+    }
+
+    fn read(&self, _file: &[u8], _asked: &Asked<'_>) -> Result<Loaded, ReadError> {
+        refused()
+    }
+
+    fn writer(&self) -> Option<&dyn Writer> {
+        Some(self)
+    }
+}
+
+impl Writer for Npz {
+    fn write_entries(&self, _out: &mut dyn Write, _entries: &Listed<'_>) -> io::Result<()> {
+        Err(super::write::invalid(MESSAGE.to_owned()))
+    }
+
+    fn write_tensor(&self, _out: &mut dyn Write, _tensor: &AnyTensor) -> io::Result<()> {
+        Err(super::write::invalid(MESSAGE.to_owned()))
+    }
+
+    fn keeps_format(&self) -> bool {
+        true
+    }
 }
 
 fn refused<R>() -> Result<R, ReadError> {
     Err(ReadError::new(ReadErrorKind::NotSupported, MESSAGE))
-}
-
-pub(super) fn check_magic(_head: &[u8]) -> Result<(), ReadError> {
-    refused()
-}
-
-pub(super) fn description(_file: &[u8], _array: Option<&str>) -> Result<Description, ReadError> {
-    refused()
-}
-
-pub(super) fn parse<T: Carrier>(
-    _file: &[u8],
-    _element: ElementType,
-    _array: Option<&str>,
-) -> Result<Contents<T>, ReadError> {
-    refused()
 }
 
 pub(super) fn names(_file: &[u8]) -> Result<Vec<String>, ReadError> {
@@ -48,13 +70,5 @@ pub(super) fn array(_file: &[u8], _name: &str) -> Result<AnyTensor, ReadError> {
 }
 
 pub(super) fn write_arrays(_out: &mut dyn Write, _arrays: &[(String, &AnyTensor)]) -> io::Result<()> {
-    Err(super::write::invalid(MESSAGE.to_owned()))
-}
-
-pub(super) fn write_tensor(_out: &mut dyn Write, _tensor: &AnyTensor) -> io::Result<()> {
-    Err(super::write::invalid(MESSAGE.to_owned()))
-}
-
-pub(super) fn write_entries(_out: &mut dyn Write, _entries: &Listed<'_>) -> io::Result<()> {
     Err(super::write::invalid(MESSAGE.to_owned()))
 }

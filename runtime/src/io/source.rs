@@ -15,7 +15,8 @@ use std::path::Path;
 use flate2::bufread::MultiGzDecoder;
 
 use super::entries::is_line_end;
-use super::{FileType, ReadError, ReadErrorKind, npy, npz, spct};
+use super::kind::Kind;
+use super::{FileType, ReadError, ReadErrorKind};
 use crate::progress::{Unit, Work};
 use crate::{fault, memory};
 
@@ -42,7 +43,7 @@ impl Source {
     pub(crate) fn text(&self) -> Result<Cow<'_, [u8]>, ReadError> {
         match self {
             Source::Plain(bytes) => Ok(Cow::Borrowed(bytes)),
-            Source::Gzip(bytes) => decompress(bytes, FileType::Tns).map(Cow::Owned),
+            Source::Gzip(bytes) => decompress(bytes, Check::Lines).map(Cow::Owned),
         }
     }
 
@@ -79,14 +80,14 @@ pub(crate) fn load(path: &Path, file_type: FileType) -> Result<Source, ReadError
     file.rewind().map_err(failed("read"))?;
     let size = usize::try_from(metadata.len()).unwrap_or(usize::MAX);
     let mut bytes = read_known(path, &file, size)?;
-    read_rest(&mut file, &mut bytes, None).map_err(|failure| failure.of_file(path))?;
+    read_rest(&mut file, &mut bytes, Check::Nothing).map_err(|failure| failure.of_file(path))?;
     of_bytes(bytes, is_gzip, file_type)
 }
 
 /// The beginning of a regular file, where that says how a tensor is stored.
 pub(crate) fn head(path: &Path, file_type: FileType) -> Result<Option<Source>, ReadError> {
     let (mut file, metadata) = opened(path)?;
-    if !metadata.is_file() || file_type == FileType::Npz {
+    if !metadata.is_file() || !file_type.kind().has_head() {
         return Ok(None);
     }
     let mut head = Vec::new();
@@ -139,9 +140,9 @@ pub(crate) fn stream(path: &Path, stream: &mut dyn Read, file_type: FileType) ->
     let read = (&mut *stream).take(GZIP_MAGIC.len() as u64).read_to_end(&mut head);
     read.map_err(|error| ReadError::io(path, "read", error))?;
     let is_gzip = checked_gzip(path, &head)?;
-    let kind = (!is_gzip).then_some(file_type);
+    let check = if is_gzip { Check::Nothing } else { Check::of(file_type) };
     let mut bytes = Vec::new();
-    read_rest(&mut io::Cursor::new(head).chain(stream), &mut bytes, kind).map_err(|failure| failure.of_file(path))?;
+    read_rest(&mut io::Cursor::new(head).chain(stream), &mut bytes, check).map_err(|failure| failure.of_file(path))?;
     of_bytes(bytes, is_gzip, file_type)
 }
 
@@ -156,11 +157,15 @@ pub(super) fn opened(path: &Path) -> Result<(File, Metadata), ReadError> {
     Ok((file, metadata))
 }
 
+/// Whether the name of a file says that it is compressed.
+pub(super) fn is_named_gzip(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
+}
+
 /// Whether a file that begins so is compressed, as its name has to say.
 fn checked_gzip(path: &Path, head: &[u8]) -> Result<bool, ReadError> {
     let is_gzip = head.starts_with(&GZIP_MAGIC);
-    let named_gz = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
-    if named_gz && !is_gzip {
+    if is_named_gzip(path) && !is_gzip {
         let message = "the name ends in .gz, but this is not gzip data: remove .gz from the name if it is plain";
         return Err(ReadError::new(ReadErrorKind::Compression, message));
     }
@@ -169,27 +174,36 @@ fn checked_gzip(path: &Path, head: &[u8]) -> Result<bool, ReadError> {
 
 /// Text stays compressed, to be decompressed while it is parsed.
 fn of_bytes(bytes: Vec<u8>, is_gzip: bool, file_type: FileType) -> Result<Source, ReadError> {
-    match is_gzip {
-        false => Ok(Source::Plain(bytes)),
-        true if file_type.is_text() => Ok(Source::Gzip(bytes)),
-        true => decompress(&bytes, file_type).map(Source::Plain),
-    }
+    let plain = match is_gzip {
+        false => bytes,
+        true if file_type.is_text() => return Ok(Source::Gzip(bytes)),
+        true => decompress(&bytes, Check::of(file_type))?,
+    };
+    file_type.kind().unpacked(plain).map(Source::Plain)
 }
 
 /// Refuses what can't be a file of that kind, by its first bytes: up to one more than a line has.
 fn check_start(head: &[u8], file_type: FileType) -> Result<(), ReadError> {
-    match file_type {
-        FileType::Tns | FileType::Mtx if head.len() > LONGEST_LINE => {
-            if head.iter().any(|&byte| is_line_end(byte)) {
-                Ok(())
-            } else {
-                Err(too_long(1))
-            }
-        }
-        FileType::Tns | FileType::Mtx => Ok(()),
-        FileType::Npy => npy::check_magic(head),
-        FileType::Npz => npz::check_magic(head),
-        FileType::Spct => spct::check_magic(head),
+    match Check::of(file_type) {
+        Check::Lines if head.len() > LONGEST_LINE && !head.iter().any(|&byte| is_line_end(byte)) => Err(too_long(1)),
+        Check::Lines | Check::Nothing => Ok(()),
+        Check::Start(kind) => kind.check_start(head),
+    }
+}
+
+/// What is checked of bytes that come one after another.
+#[derive(Clone, Copy)]
+enum Check {
+    Nothing,
+    /// Lines are no longer than those of entries.
+    Lines,
+    /// The first bytes are those of a kind of file.
+    Start(&'static dyn Kind),
+}
+
+impl Check {
+    fn of(file_type: FileType) -> Self {
+        if file_type.is_text() { Check::Lines } else { Check::Start(file_type.kind()) }
     }
 }
 
@@ -255,14 +269,14 @@ impl Failure {
 }
 
 /// Appends what a stream has; where a kind is said, only as much as a file of that kind can have.
-fn read_rest(stream: &mut dyn Read, bytes: &mut Vec<u8>, kind: Option<FileType>) -> Result<(), Failure> {
-    match kind {
-        Some(FileType::Tns | FileType::Mtx) => read_all(&mut Lines::new(stream), bytes, kind),
-        _ => read_all(stream, bytes, kind),
+fn read_rest(stream: &mut dyn Read, bytes: &mut Vec<u8>, check: Check) -> Result<(), Failure> {
+    match check {
+        Check::Lines => read_all(&mut Lines::new(stream), bytes, check),
+        Check::Nothing | Check::Start(_) => read_all(stream, bytes, check),
     }
 }
 
-fn read_all(stream: &mut dyn Read, bytes: &mut Vec<u8>, kind: Option<FileType>) -> Result<(), Failure> {
+fn read_all(stream: &mut dyn Read, bytes: &mut Vec<u8>, check: Check) -> Result<(), Failure> {
     let mut most = u64::MAX;
     loop {
         fault::operation().map_err(Failure::Io)?;
@@ -284,13 +298,11 @@ fn read_all(stream: &mut dyn Read, bytes: &mut Vec<u8>, kind: Option<FileType>) 
             return Ok(());
         }
         let is_start = before < START && bytes.len() >= START;
-        if is_start && let Some(kind @ (FileType::Npy | FileType::Npz | FileType::Spct)) = kind {
-            check_start(bytes, kind).map_err(Failure::Refused)?;
+        if is_start && let Check::Start(kind) = check {
+            kind.check_start(bytes).map_err(Failure::Refused)?;
             // One byte more, so that too many are noticed.
-            if kind == FileType::Npy
-                && let Some(total) = npy::total(bytes)
-            {
-                most = (total as u64).saturating_add(1).max(bytes.len() as u64);
+            if let Some(length) = kind.length(bytes) {
+                most = (length as u64).saturating_add(1).max(bytes.len() as u64);
             }
         }
     }
@@ -385,9 +397,9 @@ impl BufRead for Compressed<'_> {
 }
 
 /// What the members of a gzip file hold.
-fn decompress(bytes: &[u8], kind: FileType) -> Result<Vec<u8>, ReadError> {
+fn decompress(bytes: &[u8], check: Check) -> Result<Vec<u8>, ReadError> {
     let mut text = Vec::new();
-    let error = match read_rest(&mut MultiGzDecoder::new(bytes), &mut text, Some(kind)) {
+    let error = match read_rest(&mut MultiGzDecoder::new(bytes), &mut text, check) {
         Ok(()) => return Ok(text),
         Err(Failure::Refused(error)) => return Err(error),
         Err(Failure::Io(error)) => error,

@@ -9,12 +9,14 @@
 //! No reader has all of it, so each part says how many lines and entries it has ([`Found`]); together these tell the place of a fault, the
 //! shape where the text states none, and whether all entries of a `.mtx` file are there.
 
+use super::contents::uncarried_fill;
 use super::entries::{self, Entries, Layout};
-use super::file::{TensorFile, uncarried_fill};
+use super::file::TensorFile;
+use super::kind::{Asked, Text};
 use super::source::{self, Source};
 use super::text_head::TextHead;
 use super::value::{self, Carrier, sealed};
-use super::{FileType, ReadError, ReadErrorKind, mtx, tns};
+use super::{ReadError, ReadErrorKind, mtx, tns};
 use crate::memory;
 use crate::tensor::{Indices, Values};
 use crate::with_element;
@@ -30,12 +32,13 @@ const STEP: u64 = 1 << 16;
 #[derive(Debug, Clone)]
 pub struct TextParts {
     path: PathBuf,
-    kind: FileType,
+    kind: Text,
     element: ElementType,
     /// What states how lines are to be read: the first lines, up to one of an entry.
     head: Vec<u8>,
     /// As the caller states it.
     asked: Option<Vec<usize>>,
+    from_zero: bool,
     /// As the text or the caller states it.
     shape: Option<Vec<usize>>,
     order: usize,
@@ -73,10 +76,7 @@ impl TextParts {
     #[must_use]
     pub fn of(file: &TensorFile, element: ElementType) -> Option<Self> {
         let Some(Source::Plain(head)) = file.head() else { return None };
-        let kind = file.file_type();
-        if !kind.is_text() {
-            return None;
-        }
+        let kind = file.file_type().kind().text()?;
         let size = file.path().metadata().ok()?.len();
         let mut parts = Self {
             path: file.path().to_owned(),
@@ -84,6 +84,7 @@ impl TextParts {
             element,
             head: Vec::new(),
             asked: file.stated_shape().map(<[usize]>::to_vec),
+            from_zero: file.counts_from_zero(),
             shape: None,
             order: 0,
             fill: None,
@@ -95,10 +96,11 @@ impl TextParts {
     }
 
     fn look<C: Carrier>(&mut self, head: &[u8]) -> Option<()> {
-        let (comment, body) = match self.kind {
-            FileType::Mtx => (mtx::COMMENT, TextHead::<C>::new(self.kind, head, self.element, None).ok()?.body()),
-            _ => (tns::COMMENT, 0),
+        let comment = match self.kind {
+            Text::Mtx => mtx::COMMENT,
+            Text::Tns => tns::COMMENT,
         };
+        let body = TextHead::<C>::new(self.kind, head, &self.arguments()).ok()?.body();
         // The head may end within a line.
         let (first, _) = entries::first_entry(head, body, comment)?;
         let end = match head[first..].iter().position(|&byte| byte == b'\n') {
@@ -121,7 +123,12 @@ impl TextParts {
 
     /// How its lines are to be read.
     fn begun<C: Carrier>(&self) -> Result<TextHead<C>, ReadError> {
-        TextHead::new(self.kind, &self.head, self.element, self.asked.as_deref())
+        TextHead::new(self.kind, &self.head, &self.arguments())
+    }
+
+    fn arguments(&self) -> Asked<'_> {
+        let Self { element, from_zero, .. } = *self;
+        Asked { element, shape: self.asked.as_deref(), from_zero, member: None }
     }
 
     /// Where the file is.
@@ -196,7 +203,7 @@ impl TextParts {
         begun.have_come(came);
         let told = begun.checked(&text, 0, read).map_err(|error| {
             let after_one_line = error.kind() == ReadErrorKind::FieldCount && came + count == 1;
-            if after_one_line && self.kind != FileType::Mtx { error.with_hint(tns::HEADER_HINT) } else { error }
+            if after_one_line && self.kind == Text::Tns { error.with_hint(tns::HEADER_HINT) } else { error }
         });
         let mut found =
             Found { lines: lines as u64, entries: count as u64, largest: vec![0; self.order], is_faulty: false };

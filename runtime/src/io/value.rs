@@ -311,9 +311,19 @@ fn float<T: fast_float2::FastFloat + Into<f64>>(field: &[u8]) -> Result<f64, Ref
         [b'+', rest @ ..] if !matches!(rest, [b'-' | b'+', ..]) => rest,
         field => field,
     };
-    let value: f64 = fast_float2::parse::<T, _>(digits).map_err(|_| Refusal::NotANumber)?.into();
+    let parse = |digits: &[u8]| fast_float2::parse::<T, _>(digits).map_err(|_| Refusal::NotANumber);
+    let value: f64 = parse(digits).or_else(|refusal| parse(&with_exponent(digits).ok_or(refusal)?))?.into();
     let says_infinite = || field.iter().any(|byte| byte.eq_ignore_ascii_case(&b'f'));
     if value.is_infinite() && !says_infinite() { Err(Refusal::OutOfRange) } else { Ok(value) }
+}
+
+/// A number with the exponent of a double precision number of Fortran, `1.5D+03`, as others write it.
+#[cold]
+fn with_exponent(field: &[u8]) -> Option<Vec<u8>> {
+    let place = field.iter().position(|byte| matches!(byte, b'd' | b'D'))?;
+    let mut field = field.to_vec();
+    field[place] = b'E';
+    Some(field)
 }
 
 /// The same for `f64`. Of digits alone, the number is what they say, or the number that is written so.
@@ -371,7 +381,7 @@ struct Decimal {
 impl Decimal {
     fn of(field: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(field).ok()?.trim_start_matches(['+', '-']);
-        let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let (mantissa, exponent) = text.split_once(['e', 'E', 'd', 'D']).unwrap_or((text, "0"));
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
         let mut digits: Vec<u8> = whole.bytes().chain(fraction.bytes()).collect();
         let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
@@ -806,7 +816,7 @@ mod tests {
         for text in ["inf", "Inf", "+Infinity", "INF"] {
             assert_eq!(parse::<f64>(text.as_bytes()), Ok(f64::INFINITY), "{text}");
         }
-        for text in ["", "-", "+", "+-1", "++1", "1.5x", "0x10", "1,5", "1d0", "one", "1_000", "e5"] {
+        for text in ["", "-", "+", "+-1", "++1", "1.5x", "0x10", "1,5", "1d", "one", "1_000", "e5"] {
             assert_eq!(parse::<f64>(text.as_bytes()), Err(Refusal::NotANumber), "{text}");
         }
         assert_eq!(parse::<f64>(b"1e400"), Err(Refusal::OutOfRange));
@@ -897,6 +907,16 @@ mod tests {
         assert_eq!(parse::<f16>(b"65520"), Err(Refusal::OutOfRange));
         assert_eq!(parse::<f16>(b"65519.999999999999999999").unwrap().to_f64(), 65504.0);
         assert_eq!(parse::<bf16>(b"100000000000000000").unwrap().to_f64(), 100_205_091_708_993_536.0);
+    }
+
+    #[test]
+    fn exponents_of_fortran_are_read() {
+        assert_eq!(parse::<f64>(b"1.5D+03"), Ok(1500.0));
+        assert_eq!(parse::<f32>(b"-2d-1"), Ok(-0.2));
+        assert_eq!(parse::<i64>(b"1D2"), Ok(100));
+        for text in ["1D", "D2", "1D2D3", "d", "1.5DE3"] {
+            assert_eq!(parse::<f64>(text.as_bytes()), Err(Refusal::NotANumber), "{text}");
+        }
     }
 
     #[test]

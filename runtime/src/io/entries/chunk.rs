@@ -1,6 +1,6 @@
 //! One thread's part of a text.
 
-use super::cursor::Cursor;
+use super::cursor::{Cursor, exponential};
 use super::explain;
 use super::number::number;
 use super::{Fault, Layout, Values};
@@ -76,9 +76,18 @@ impl<T: Carrier> Chunk<T> {
     /// Reads one line; `None` if anything is wrong with it, and then some modes may already have its index.
     #[inline(always)]
     fn entry(&mut self, cursor: &mut Cursor<'_>, layout: &Layout) -> Option<()> {
+        let shift = layout.base.shift();
         for mode in &mut self.modes {
-            let index = cursor.natural()?;
-            if index.wrapping_sub(1) >= mode.limit || !cursor.at_field_end() {
+            let begin = cursor.clone();
+            let index = match cursor.natural() {
+                Some(index) if cursor.at_field_end() => index,
+                _ => {
+                    *cursor = begin;
+                    exponential(cursor.field())?
+                }
+            };
+            let index = index.wrapping_add(shift);
+            if index.wrapping_sub(1) >= mode.limit {
                 return None;
             }
             cursor.skip_blanks();

@@ -131,6 +131,13 @@ impl<'text> Cursor<'text> {
         &self.text[start..self.at]
     }
 
+    /// As [`rest_of_line`](Self::rest_of_line); goes behind the line.
+    pub(super) fn line(&mut self, comment: u8) -> Vec<&'text [u8]> {
+        let fields = self.rest_of_line(comment);
+        self.skip_line();
+        fields
+    }
+
     /// The fields from here to the end of the line or a comment; of a line that is no entry, the first of too many.
     pub(super) fn rest_of_line(&mut self, comment: u8) -> Vec<&'text [u8]> {
         let mut fields = Vec::new();
@@ -141,6 +148,14 @@ impl<'text> Cursor<'text> {
         }
         fields
     }
+}
+
+/// A whole number that is written with an exponent, as `1e+03`.
+#[cold]
+pub(super) fn exponential(field: &[u8]) -> Option<u64> {
+    let text = std::str::from_utf8(field).ok().filter(|text| text.contains(['e', 'E']))?;
+    let value = text.parse::<f64>().ok().filter(|value| text.as_bytes()[0].is_ascii_digit() && value.fract() == 0.0)?;
+    (value < (1_u64 << f64::MANTISSA_DIGITS) as f64).then_some(value as u64)
 }
 
 #[cold]

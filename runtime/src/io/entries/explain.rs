@@ -1,8 +1,8 @@
 //! What is wrong with a line: found out by reading it again, slowly.
 
-use super::cursor::Cursor;
+use super::cursor::{Cursor, exponential};
 use super::number::number;
-use super::{Fault, LARGEST_INDEX, Layout, Values};
+use super::{Base, Fault, LARGEST_INDEX, Layout, Values};
 use crate::io::ReadErrorKind;
 use crate::io::value::{Carrier, Refusal, are_whole};
 use spc_compiler::ir::ElementType;
@@ -39,14 +39,19 @@ fn fields(layout: &Layout) -> usize {
 fn index_message(field: &[u8], mode: usize, limit: u64, layout: &Layout) -> Option<String> {
     let mode = mode + 1;
     let digits = !field.is_empty() && field.iter().all(u8::is_ascii_digit);
-    if !digits {
+    let index = if digits { Cursor::new(field, 0).natural() } else { exponential(field) };
+    if !digits && index.is_none() {
         let negative = field.len() > 1 && field[0] == b'-' && field[1..].iter().all(u8::is_ascii_digit);
-        let why = if negative { "indices start from 1" } else { "an index is a whole number from 1" };
-        return Some(format!("index {} of mode {mode}: {why}", quote(field)));
+        let first = 1 - layout.base.shift();
+        let why = if negative { "indices start from" } else { "an index is a whole number from" };
+        return Some(format!("index {} of mode {mode}: {why} {first}", quote(field)));
     }
-    match (Cursor::new(field, 0).natural(), layout.larger) {
-        (Some(0), _) => Some("index 0: indices start from 1".to_owned()),
-        (Some(index), _) if index <= limit => None,
+    match (index, layout.larger) {
+        (Some(0), _) if layout.base != Base::Zero => Some(match layout.base {
+            Base::OneOr(remedy) => format!("index 0: indices start from 1; {remedy}"),
+            Base::One | Base::Zero => "index 0: indices start from 1".to_owned(),
+        }),
+        (Some(index), _) if index.checked_add(layout.base.shift()).is_some_and(|index| index <= limit) => None,
         (Some(index), Some(larger)) => {
             Some(format!("index {index} of mode {mode} is beyond its extent {limit}: correct the index, or {larger}"))
         }
@@ -98,7 +103,6 @@ pub(crate) fn quote(field: &[u8]) -> String {
 }
 
 /// A name from a file, printable, and not too long.
-#[cfg(feature = "npz")]
 pub(crate) fn shown(name: &str) -> String {
     shorten(name.as_bytes())
 }

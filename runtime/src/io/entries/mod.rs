@@ -19,7 +19,6 @@ mod number;
 pub(crate) use blocks::{next_block, parse_blocks};
 pub(crate) use cursor::is_line_end;
 pub(crate) use explain::quote;
-#[cfg(feature = "npz")]
 pub(crate) use explain::shown;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -46,12 +45,31 @@ pub(crate) struct Layout {
     /// What to do about an index that is beyond its limit, where the limits are a shape that somebody stated rather than what the
     /// machine can hold.
     pub(crate) larger: Option<&'static str>,
+    /// What indices count from.
+    pub(crate) base: Base,
     /// What follows the indices.
     pub(crate) values: Values,
     /// What begins a comment.
     pub(crate) comment: u8,
     /// How many bytes each chunk has, roughly.
     pub(crate) chunk_bytes: usize,
+}
+
+/// What the indices of a text count from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Base {
+    Zero,
+    One,
+    /// One; what to do where the text counts from 0.
+    OneOr(&'static str),
+}
+
+impl Base {
+    /// What is added to an index for it to count from 1.
+    #[inline(always)]
+    pub(crate) fn shift(self) -> u64 {
+        u64::from(self == Base::Zero)
+    }
 }
 
 /// What follows the indices of a line.
@@ -158,7 +176,7 @@ pub(crate) fn parse<T: Carrier>(text: &[u8], start: usize, layout: &Layout) -> R
 }
 
 /// Byte ranges of about `chunk_bytes` that end behind a line end, except perhaps the last.
-fn cut(text: &[u8], start: usize, chunk_bytes: usize) -> Vec<(usize, usize)> {
+pub(crate) fn cut(text: &[u8], start: usize, chunk_bytes: usize) -> Vec<(usize, usize)> {
     let mut cuts = Vec::new();
     let mut from = start;
     while from < text.len() {
@@ -175,6 +193,13 @@ fn cut(text: &[u8], start: usize, chunk_bytes: usize) -> Vec<(usize, usize)> {
 pub(crate) fn first_entry(text: &[u8], start: usize, comment: u8) -> Option<(usize, Vec<&[u8]>)> {
     let mut cursor = Cursor::new(text, start);
     cursor.find_entry(comment).then(|| (cursor.at(), cursor.rest_of_line(comment)))
+}
+
+/// The fields of each whole line of `text` that is neither blank nor a comment.
+pub(crate) fn lines_of(text: &[u8], comment: u8) -> impl Iterator<Item = Vec<&[u8]>> {
+    let whole = text.iter().rposition(|&byte| is_line_end(byte)).map_or(text.len(), |end| end + 1);
+    let mut cursor = Cursor::new(&text[..whole], 0);
+    std::iter::from_fn(move || cursor.find_entry(comment).then(|| cursor.line(comment)))
 }
 
 /// Where the first field of entry number `entry` begins, for a message about it.

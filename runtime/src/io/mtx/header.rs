@@ -14,7 +14,9 @@ pub(super) struct Header {
     pub(super) storage: Storage,
     pub(super) field: Field,
     pub(super) symmetry: Symmetry,
-    /// Rows and columns.
+    /// Whether the object is a `vector`, whose entries have one index.
+    pub(super) is_vector: bool,
+    /// Rows and columns, which a vector has one of.
     pub(super) shape: [usize; 2],
     /// The extent of each mode: a comment may say that a matrix of one column is a vector.
     pub(super) modes: Vec<usize>,
@@ -44,11 +46,23 @@ pub(super) enum Field {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Symmetry {
+pub(in crate::io) enum Symmetry {
     General,
     Symmetric,
     SkewSymmetric,
     Hermitian,
+}
+
+impl Field {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Real => "real",
+            Self::Integer => "integer",
+            Self::Unsigned => "unsigned-integer",
+            Self::Pattern => "pattern",
+            Self::Complex => "complex",
+        }
+    }
 }
 
 impl Symmetry {
@@ -82,22 +96,23 @@ impl Header {
 pub(super) fn parse(text: &[u8]) -> Result<Header, ReadError> {
     let line_end = text.iter().position(|&byte| byte == b'\n').unwrap_or(text.len());
     let fail = |kind, message: String| ReadError::new(kind, message).at(text, 0);
-    let (array, field, symmetry) = banner(&text[..line_end]).map_err(|(kind, message)| fail(kind, message))?;
+    let (is_vector, array, field, symmetry) =
+        banner(&text[..line_end]).map_err(|(kind, message)| fail(kind, message))?;
     let Some((size_line, sizes)) = entries::first_entry(text, line_end, COMMENT) else {
-        let expected = if array { "rows and columns" } else { "rows, columns and the number of entries" };
+        let (_, expected) = sizes_of(is_vector, array);
         return Err(fail(
             ReadErrorKind::Header,
             format!("there is no size line: after the comments, write {expected}"),
         ));
     };
-    let (shape, storage) = size(&sizes, array)
+    let (shape, storage) = size(&sizes, is_vector, array)
         .and_then(|(shape, storage)| square(shape, symmetry).map(|()| (shape, storage)))
         .map_err(|message| ReadError::new(ReadErrorKind::Header, message).at(text, size_line))?;
     let after = text[size_line..].iter().position(|&byte| byte == b'\n');
     let body = after.map_or(text.len(), |length| size_line + length + 1);
     let comments = text.len().min(line_end + 1);
-    let modes = shape.to_vec();
-    let mut header = Header { storage, field, symmetry, shape, modes, comments, size_line, body };
+    let modes = shape[..if is_vector { 1 } else { 2 }].to_vec();
+    let mut header = Header { storage, field, symmetry, is_vector, shape, modes, comments, size_line, body };
     if let Some(At { what, offset }) = header.stated(text)?.shape {
         let columns = [what.first().copied().unwrap_or(1), what.get(1).copied().unwrap_or(1)];
         if what.len() > 2 || columns != shape {
@@ -111,7 +126,15 @@ pub(super) fn parse(text: &[u8]) -> Result<Header, ReadError> {
     Ok(header)
 }
 
-type Banner = (bool, Field, Symmetry);
+/// Whether it is a vector and whether it is an array, with the field and the symmetry.
+type Banner = (bool, bool, Field, Symmetry);
+
+const MAGIC: &str = "%%matrixmarket";
+
+/// Whether a text begins as such a file does.
+pub(super) fn has_banner(text: &[u8]) -> bool {
+    text.get(..MAGIC.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(MAGIC.as_bytes()))
+}
 
 /// `%%MatrixMarket matrix coordinate real general`, in any case.
 fn banner(line: &[u8]) -> Result<Banner, (ReadErrorKind, String)> {
@@ -121,16 +144,19 @@ fn banner(line: &[u8]) -> Result<Banner, (ReadErrorKind, String)> {
     let words: Vec<&str> = line.trim_start_matches('\u{feff}').split_whitespace().collect();
     let wrong = |message: String| (ReadErrorKind::Header, message);
     let unsupported = |message: String| (ReadErrorKind::NotSupported, message);
-    if words.first() != Some(&"%%matrixmarket") {
+    if words.first() != Some(&MAGIC) {
         let example = "`%%MatrixMarket matrix coordinate real general`";
         return Err(wrong(format!("the first line is {}: a Matrix Market file begins with {example}", quote(shown))));
     }
-    let &[_, object, storage, field, symmetry] = words.as_slice() else {
+    // Some programs write their name behind these.
+    let &[_, object, storage, field, symmetry, ..] = words.as_slice() else {
         let expected = "`%%MatrixMarket`, `matrix`, storage, field and symmetry";
         return Err(wrong(format!("the header has {} words: it needs 5, {expected}", words.len())));
     };
-    if object != "matrix" {
-        return Err(unsupported(format!("object {} is not supported: only `matrix` is", quote(object.as_bytes()))));
+    let is_vector = object == "vector";
+    if object != "matrix" && !is_vector {
+        let object = quote(object.as_bytes());
+        return Err(unsupported(format!("object {object} is not supported: only `matrix` and `vector` are")));
     }
     let array = match storage {
         "coordinate" => false,
@@ -165,26 +191,33 @@ fn banner(line: &[u8]) -> Result<Banner, (ReadErrorKind, String)> {
             return Err(wrong(format!("symmetry {}: {expected}", quote(other.as_bytes()))));
         }
     };
-    Ok((array, field, symmetry))
+    Ok((is_vector, array, field, symmetry))
+}
+
+/// How many fields the size line has, and what they are.
+fn sizes_of(is_vector: bool, array: bool) -> (usize, &'static str) {
+    match (is_vector, array) {
+        (false, false) => (3, "rows, columns and the number of entries"),
+        (false, true) => (2, "rows and columns"),
+        (true, false) => (2, "the length and the number of entries"),
+        (true, true) => (1, "the length"),
+    }
 }
 
 /// Rows, columns and, unless all elements are there, the number of entries.
-fn size(fields: &[&[u8]], array: bool) -> Result<([usize; 2], Storage), String> {
+fn size(fields: &[&[u8]], is_vector: bool, array: bool) -> Result<([usize; 2], Storage), String> {
     let number = |field: &&[u8]| {
         let value = std::str::from_utf8(field).ok().and_then(|text| text.parse::<usize>().ok());
         let value = value.filter(|&value| isize::try_from(value).is_ok());
         value.ok_or_else(|| format!("size {}: it is a whole number below 2^63", quote(field)))
     };
-    match fields {
-        [rows, columns] if array => Ok(([number(rows)?, number(columns)?], Storage::Array)),
-        [rows, columns, entries] if !array => {
-            Ok(([number(rows)?, number(columns)?], Storage::Coordinate(number(entries)?)))
-        }
-        _ => {
-            let expected = if array { "2: rows and columns" } else { "3: rows, columns and the number of entries" };
-            Err(format!("the size line has {} fields: it needs {expected}", fields.len()))
-        }
+    let (count, expected) = sizes_of(is_vector, array);
+    if fields.len() != count {
+        return Err(format!("the size line has {} fields: it needs {count}: {expected}", fields.len()));
     }
+    let numbers = fields.iter().map(number).collect::<Result<Vec<usize>, String>>()?;
+    let shape = [numbers[0], if is_vector { 1 } else { numbers[1] }];
+    Ok((shape, if array { Storage::Array } else { Storage::Coordinate(numbers[count - 1]) }))
 }
 
 fn square([rows, columns]: [usize; 2], symmetry: Symmetry) -> Result<(), String> {

@@ -8,7 +8,7 @@
 //! 3 1  -1.0
 //! ```
 //!
-//! `coordinate` and `array` (all elements, column by column); `real`, `integer`, `complex` (two numbers, the real and the
+//! `matrix` and `vector`; `coordinate` and `array` (all elements, column by column); `real`, `integer`, `complex` (two numbers, the real and the
 //! imaginary part) and `pattern` (every value is 1); `general`, `symmetric`, `skew-symmetric` and `hermitian`. Of a symmetric matrix the file has the lower triangle; reading adds the
 //! other one behind it, so that the example gives the three entries (1, 1), (3, 1) and (1, 3).
 //!
@@ -20,18 +20,20 @@
 
 mod array;
 mod header;
-mod triangle;
+pub(super) mod triangle;
 
 use std::io::Read;
 use std::sync::OnceLock;
 
-pub(super) use self::header::COMMENT;
-use self::header::{Field, Header, Storage, Symmetry};
-use super::contents::{Contents, Filled};
-use super::entries::{self, Entries, Fault, Layout, Values};
+pub(super) use self::header::{COMMENT, Symmetry};
+use self::header::{Field, Header, Storage};
+use super::contents::{Contents, Filled, Loaded};
+use super::entries::{self, Base, Entries, Fault, Layout, Values};
+use super::kind::{Asked, Description, Kind, Text, Writer};
 use super::value::{self, Carrier, Value};
 use super::{ReadError, ReadErrorKind};
 use crate::tensor::{Coordinates, Indices};
+use crate::with_element;
 use spc_compiler::ir::ElementType;
 
 /// Reads `.mtx` text, which is [what a file holds](self).
@@ -61,6 +63,63 @@ pub(crate) fn parse_in_chunks<T: Carrier>(
         return Err(fault.in_text(text));
     }
     contents(&header, element, read, fill)
+}
+
+/// The kind of file.
+pub(super) struct Mtx;
+
+impl Kind for Mtx {
+    fn begins(&self, head: &[u8]) -> bool {
+        header::has_banner(head)
+    }
+
+    fn text(&self) -> Option<Text> {
+        Some(Text::Mtx)
+    }
+
+    fn describe(&self, head: &[u8], _member: Option<&str>) -> Result<Description, ReadError> {
+        let header = header::parse(head)?;
+        let stated = header.stated(head)?;
+        let own = || match header.field {
+            Field::Real => None,
+            Field::Integer => Some(ElementType::I64),
+            Field::Unsigned => Some(ElementType::U64),
+            Field::Pattern => Some(ElementType::Bool),
+            Field::Complex => Some(ElementType::C64),
+        };
+        let said = stated.element.as_ref().map(|element| element.what);
+        let element = said.or_else(own);
+        let computed = said.or(element.filter(|element| element.is_complex()));
+        let layout = match header.storage {
+            Storage::Array => super::Layout::Dense,
+            Storage::Coordinate(_) => super::Layout::Entries,
+        };
+        // A matrix of one column may be read as a vector.
+        let order = Some(if header.is_vector { 1 } else { 2 });
+        let object = if header.is_vector { "vector" } else { "matrix" };
+        let storage = if layout == super::Layout::Dense { "array" } else { "coordinate" };
+        let (field, symmetry) = (header.field.name(), header.symmetry.name());
+        let stored = format!("Matrix Market, {object} {storage} {field} {symmetry}");
+        Ok(Description { element, computed, layout, order, fill: stated.fill_text().map(str::to_owned), stored })
+    }
+
+    fn read(&self, text: &[u8], asked: &Asked<'_>) -> Result<Loaded, ReadError> {
+        fn of<T: Value>(text: &[u8]) -> Result<Loaded, ReadError> {
+            let contents = parse_in_chunks::<T::Carrier>(text, T::TYPE, entries::chunk_bytes(text))?;
+            Ok(contents.of_carriers::<T>()?.into())
+        }
+        with_element!(asked.element, |T| of::<T>(text))
+    }
+
+    fn writer(&self) -> Option<&dyn Writer> {
+        Some(&Text::Mtx)
+    }
+}
+
+/// As [`parse`], of text that comes in blocks of about `block` bytes; None where anything is wrong with it.
+pub(super) fn read_blocks<T: Value>(text: &mut (dyn Read + Send), asked: &Asked<'_>, block: usize) -> Option<Loaded> {
+    let contents = parse_blocks::<T::Carrier>(text, asked.element, block)?;
+    Some(contents.of_carriers::<T>().ok()?.into())
 }
 
 /// As [`parse`], of text that comes in blocks of about `block` bytes; None where anything is wrong with it.
@@ -99,6 +158,7 @@ fn layout<T: Carrier>(text: &[u8], element: ElementType, chunk_bytes: usize) -> 
         }
     };
     let limits = match header.storage {
+        Storage::Coordinate(_) if header.is_vector => vec![header.shape[0] as u64],
         Storage::Coordinate(_) => header.shape.map(|extent| extent as u64).to_vec(),
         Storage::Array => Vec::new(),
     };
@@ -107,31 +167,10 @@ fn layout<T: Carrier>(text: &[u8], element: ElementType, chunk_bytes: usize) -> 
     let said = said.or_else(|| header.whole().filter(|_| !value::are_whole(element)));
     let (stated, exact) = entries::precision(element, said);
     let larger = Some("state a larger shape");
-    Ok((header, Layout { element, stated, exact, limits, larger, values, comment: COMMENT, chunk_bytes }))
-}
-
-/// The element type that a text states, by a comment or by being complex.
-pub(super) fn element(text: &[u8]) -> Result<Option<ElementType>, ReadError> {
-    let header = header::parse(text)?;
-    let stated = header.stated(text)?.element.map(|element| element.what);
-    Ok(stated.or((header.field == Field::Complex).then_some(ElementType::C64)))
-}
-
-/// The element type that holds the values as they are written: of `integer` and of `pattern` too.
-pub(super) fn own_element(text: &[u8]) -> Result<Option<ElementType>, ReadError> {
-    let header = header::parse(text)?;
-    let pattern = (header.field == Field::Pattern).then_some(ElementType::Bool);
-    Ok(element(text)?.or(header.whole()).or(pattern))
-}
-
-/// Whether a text has all elements of the matrix.
-pub(super) fn is_dense(text: &[u8]) -> Result<bool, ReadError> {
-    Ok(header::parse(text)?.storage == Storage::Array)
-}
-
-/// The fill value that a text states, as it is written there.
-pub(super) fn fill_text(text: &[u8]) -> Result<Option<String>, ReadError> {
-    Ok(header::parse(text)?.stated(text)?.fill_text().map(str::to_owned))
+    Ok((
+        header,
+        Layout { element, stated, exact, limits, larger, base: Base::One, values, comment: COMMENT, chunk_bytes },
+    ))
 }
 
 /// The matrix, from the entries of the file.

@@ -11,7 +11,7 @@ use std::ops::Range;
 const PART: usize = 1 << 16;
 
 /// The first entry that the lower triangle has no room for, and why.
-pub(super) fn first_misplaced<T: Carrier>(
+pub(in crate::io) fn first_misplaced<T: Carrier>(
     indices: &[Indices],
     values: &[T],
     symmetry: Symmetry,
@@ -57,7 +57,7 @@ fn first<I: Ord + Sync, T: Carrier>(
 }
 
 /// The entries, and behind them those mirrored at the diagonal, which is itself there once.
-pub(super) fn mirror<T: Carrier>(
+pub(in crate::io) fn mirror<T: Carrier>(
     indices: Vec<Indices>,
     mut values: Vec<T>,
     element: ElementType,
@@ -130,7 +130,7 @@ pub(super) fn mirrored_value<T: Carrier>(value: T, element: ElementType, symmetr
 }
 
 /// The first value of a skew-symmetric matrix whose negative the element type does not hold, and a message.
-pub(super) fn first_without_negative<T: Carrier>(
+pub(in crate::io) fn first_without_negative<T: Carrier>(
     values: &[T],
     element: ElementType,
     symmetry: Symmetry,

@@ -24,6 +24,8 @@ const MOST: usize = 1 << 16;
 pub(super) struct Archive<'file> {
     archive: ZipSliceArchive<&'file [u8]>,
     members: Vec<Member>,
+    /// The names of members that are no arrays.
+    others: Vec<String>,
 }
 
 struct Member {
@@ -35,7 +37,7 @@ struct Member {
     at: ZipArchiveEntryWayfinder,
 }
 
-pub(in crate::io) fn check_magic(head: &[u8]) -> Result<(), ReadError> {
+pub(super) fn check_magic(head: &[u8]) -> Result<(), ReadError> {
     if MAGIC.iter().any(|magic| head.starts_with(magic)) {
         return Ok(());
     }
@@ -51,23 +53,31 @@ impl<'file> Archive<'file> {
     pub(super) fn of(file: &'file [u8]) -> Result<Self, ReadError> {
         check_magic(file)?;
         let archive = ZipArchive::from_slice(file).map_err(damaged)?;
-        let mut members = Vec::new();
+        let (mut members, mut others) = (Vec::new(), Vec::new());
         let mut entries = archive.entries();
         while let Some(entry) = entries.next_entry().map_err(damaged)? {
             let name = String::from_utf8_lossy(entry.file_path().as_ref()).into_owned();
-            let Some(name) = name.strip_suffix(".npy").map(str::to_owned) else { continue };
+            let Some(name) = name.strip_suffix(".npy").map(str::to_owned) else {
+                others.push(name);
+                continue;
+            };
             let (compression, length) = (entry.compression_method(), entry.uncompressed_size_hint());
             if members.len() == MOST || members.iter().any(|member: &Member| member.name == name) {
                 return Err(corrupt(format!("the archive has `{}` twice, or more than {MOST} arrays", shown(&name))));
             }
             members.push(Member { name, compression, length, at: entry.wayfinder() });
         }
-        Ok(Self { archive, members })
+        Ok(Self { archive, members, others })
     }
 
     /// The names of the arrays.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.members.iter().map(|member| member.name.as_str())
+    }
+
+    /// The names of the arrays, and of members that are none.
+    pub(super) fn all_names(&self) -> impl Iterator<Item = &str> {
+        self.names().chain(self.others.iter().map(String::as_str))
     }
 
     pub(super) fn has(&self, name: &str) -> bool {

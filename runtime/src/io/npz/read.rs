@@ -5,28 +5,26 @@ use spc_compiler::ir::ElementType;
 
 use super::archive::Archive;
 use super::{Sparse, corrupt};
+use crate::io::compressed::{expanded, within};
 use crate::io::contents::{Contents, Filled};
 use crate::io::entries::shown;
+use crate::io::kind::Description;
 use crate::io::npy::{self, Raw};
-use crate::io::value::Carrier;
-use crate::io::{ReadError, ReadErrorKind};
+use crate::io::value::{Carrier, Value};
+use crate::io::{Layout, ReadError, ReadErrorKind};
 use crate::memory;
-use crate::tensor::{AnyTensor, Coordinates, Indices};
+use crate::tensor::{AnyTensor, Coordinates};
+use crate::with_element;
 
-/// What an archive says of the tensor in it.
-pub(in crate::io) struct Description {
-    pub(in crate::io) element: ElementType,
-    pub(in crate::io) is_sparse: bool,
-    /// How many modes it has, where the archive says.
-    pub(in crate::io) order: Option<usize>,
-}
-
-/// Says what the archive holds; `array` names one of several.
-pub(in crate::io) fn description(file: &[u8], array: Option<&str>) -> Result<Description, ReadError> {
+/// The properties of the tensor in an archive; `array` names one of several.
+pub(super) fn description(file: &[u8], array: Option<&str>) -> Result<Description, ReadError> {
     let archive = Archive::of(file)?;
-    let (name, is_sparse) = match chosen(&archive, array)? {
-        Chosen::Sparse(_) => ("data", true),
-        Chosen::Array(name) => (name, false),
+    let (name, is_sparse, stored) = match chosen(&archive, array)? {
+        Chosen::Sparse(format) => ("data", true, format!("archive of a sparse tensor in format {}", format.name())),
+        Chosen::Array(name) => {
+            let all = archive.names().map(shown).collect::<Vec<_>>().join(", ");
+            (name, false, format!("NumPy array {} of an archive with {all}", shown(name)))
+        }
     };
     let element = npy::element_of(&archive.start(name)?).map_err(|error| in_array(name, error))?;
     let shape = |name: &str| npy::shape_of(&archive.start(name).ok()?).ok();
@@ -35,7 +33,12 @@ pub(in crate::io) fn description(file: &[u8], array: Option<&str>) -> Result<Des
         true => shape("shape").and_then(|shape| shape.first().copied()),
         false => shape(name).map(|shape| shape.len()),
     };
-    Ok(Description { element, is_sparse, order })
+    let fill = match is_sparse {
+        true => with_element!(element, |T| fill_text::<T>(&archive)?),
+        false => None,
+    };
+    let layout = if is_sparse { Layout::Entries } else { Layout::Dense };
+    Ok(Description { element: Some(element), computed: Some(element), layout, order, fill, stored })
 }
 
 /// The names of the arrays.
@@ -50,7 +53,7 @@ pub(in crate::io) fn array(file: &[u8], name: &str) -> Result<AnyTensor, ReadErr
 }
 
 /// Reads the tensor.
-pub(in crate::io) fn parse<T: Carrier>(
+pub(super) fn parse<T: Carrier>(
     file: &[u8],
     element: ElementType,
     array: Option<&str>,
@@ -68,6 +71,7 @@ pub(in crate::io) fn parse<T: Carrier>(
                 Sparse::Bsr => parts.blocks(&archive)?,
                 Sparse::Coo => parts.coordinates(&archive)?,
                 Sparse::Dia => parts.diagonals(&archive)?,
+                Sparse::Gcxs => parts.axes(&archive)?,
             };
             let fill = fill_value::<T>(&archive, element)?;
             Ok(Contents::Entries(Filled { entries, fill }))
@@ -95,26 +99,48 @@ fn chosen<'a>(archive: &'a Archive<'_>, array: Option<&str>) -> Result<Chosen<'a
             None => format!("the archive has no array `{}`: its arrays are {}", shown(array), list()),
         });
     }
-    if archive.has("shape") && archive.has("data") {
-        if archive.has("format") {
-            return format(archive).map(Chosen::Sparse);
-        }
-        // As PyData's `sparse` writes them.
-        if archive.has("coords") {
-            return Ok(Chosen::Sparse(Sparse::Coo));
-        }
-        if archive.has("compressed_axes") {
-            return gcxs(archive).map(Chosen::Sparse);
-        }
+    if let Some(format) = sparse(archive)? {
+        let unknown = archive.all_names().find(|member| !format.members().contains(member));
+        return match unknown {
+            None => Ok(Chosen::Sparse(format)),
+            Some(member) => refuse(format!(
+                "the archive has `{}`, which is not understood beside a sparse tensor in format `{}`: save it without",
+                shown(member),
+                format.name()
+            )),
+        };
     }
     let mut names = archive.names();
     match (names.next(), names.next()) {
-        (Some(name), None) => Ok(Chosen::Array(name)),
+        (Some(name), None) => match archive.all_names().find(|member| *member != name) {
+            None => Ok(Chosen::Array(name)),
+            Some(member) => refuse(format!(
+                "the archive has `{}`, which is no array: `FILE.npz:{}` reads the array",
+                shown(member),
+                shown(name)
+            )),
+        },
         (Some(name), Some(_)) => {
             refuse(format!("the archive has several arrays, {}: `FILE.npz:{}` names one of them", list(), shown(name)))
         }
         (None, _) => refuse("the archive has no array".to_owned()),
     }
+}
+
+/// The format of a sparse tensor; nothing where there are arrays only.
+fn sparse(archive: &Archive<'_>) -> Result<Option<Sparse>, ReadError> {
+    if !archive.has("shape") || !archive.has("data") {
+        return Ok(None);
+    }
+    if archive.has("format") {
+        return format(archive).map(Some);
+    }
+    // As earlier versions of PyData's `sparse` write them.
+    Ok(match (archive.has("coords"), archive.has("compressed_axes")) {
+        (true, _) => Some(Sparse::Coo),
+        (false, true) => Some(Sparse::Gcxs),
+        (false, false) => None,
+    })
 }
 
 /// What SciPy calls the format, in bytes or, before version 1, in text.
@@ -147,18 +173,10 @@ fn fill_value<T: Carrier>(archive: &Archive<'_>, element: ElementType) -> Result
     }
 }
 
-/// PyData's `GCXS` of a matrix is `csr` or `csc`.
-fn gcxs(archive: &Archive<'_>) -> Result<Sparse, ReadError> {
-    let (order, axes) = (positions(archive, "shape")?.len(), positions(archive, "compressed_axes")?);
-    match (order, &axes[..]) {
-        (2, [0]) => Ok(Sparse::Csr),
-        (2, [1]) => Ok(Sparse::Csc),
-        _ => {
-            let message =
-                format!("`GCXS` of {order} modes with compressed axes {axes:?} is not supported: save it as `COO`");
-            Err(ReadError::new(ReadErrorKind::NotSupported, message))
-        }
-    }
+/// The same, as the language writes it.
+fn fill_text<T: Value>(archive: &Archive<'_>) -> Result<Option<String>, ReadError> {
+    let fill = fill_value::<T::Carrier>(archive, T::TYPE)?.map(T::of_carrier);
+    Ok(fill.map(|fill| if fill.is_absent() { "0".to_owned() } else { fill.to_string() }))
 }
 
 fn in_array(name: &str, error: ReadError) -> ReadError {
@@ -173,33 +191,8 @@ struct Numbers {
 
 fn numbers(archive: &Archive<'_>, name: &str) -> Result<Numbers, ReadError> {
     let member = archive.member(name)?;
-    let Raw { descr, shape, data, fortran_order } = npy::raw(&member).map_err(|error| in_array(name, error))?;
-    let beyond = || corrupt(format!("the array `{name}` has a number that is no index"));
-    fn of<const N: usize>(data: &[u8], read: impl Fn([u8; N]) -> Option<i64>) -> Result<Option<Vec<i64>>, ReadError> {
-        let mut numbers = memory::try_room(data.len() / N)?;
-        for bytes in data.as_chunks::<N>().0 {
-            let Some(number) = read(*bytes) else { return Ok(None) };
-            numbers.push(number);
-        }
-        Ok(Some(numbers))
-    }
-    let numbers = match descr {
-        "<i4" => of(data, |bytes| Some(i32::from_le_bytes(bytes).into()))?,
-        "<u4" => of(data, |bytes| Some(u32::from_le_bytes(bytes).into()))?,
-        "<i8" => of(data, |bytes| Some(i64::from_le_bytes(bytes)))?,
-        "<u8" => of(data, |bytes| i64::try_from(u64::from_le_bytes(bytes)).ok())?,
-        other => {
-            let message = format!("the array `{name}` is of type '{other}', where indices are <i4 or <i8");
-            return Err(ReadError::new(ReadErrorKind::NotSupported, message));
-        }
-    };
-    let numbers = numbers.ok_or_else(beyond)?;
-    let count = shape.iter().try_fold(1_usize, |count, &extent| count.checked_mul(extent));
-    if count != Some(numbers.len()) {
-        return Err(corrupt(format!("the array `{name}` has {} numbers, and another shape", numbers.len())));
-    }
-    let numbers = if fortran_order { npy::transposed(&shape, &numbers)? } else { numbers };
-    Ok(Numbers { shape, numbers })
+    let read = npy::values::<i64>(&member, ElementType::I64).map_err(|error| in_array(name, error));
+    read.map(|(shape, numbers)| Numbers { shape, numbers })
 }
 
 /// The same of one mode, none negative.
@@ -228,18 +221,21 @@ struct Parts<T> {
     values: Vec<T>,
 }
 
+/// Where rows begin, as messages call it.
+const POINTERS: &str = "the array `indptr`";
+
 impl<T: Carrier> Parts<T> {
     fn of(archive: &Archive<'_>, element: ElementType, format: Sparse) -> Result<Self, ReadError> {
         let shape = positions(archive, "shape")?;
         let shape: Vec<usize> = shape.into_iter().filter_map(|extent| usize::try_from(extent).ok()).collect();
-        if shape.len() != 2 && format != Sparse::Coo {
+        if shape.len() != 2 && !matches!(format, Sparse::Coo | Sparse::Gcxs) {
             let message = format!("`{}` of {} modes is not supported: save it as coo", format.name(), shape.len());
             return Err(ReadError::new(ReadErrorKind::NotSupported, message));
         }
         let (data, values) =
             npy::values::<T>(&archive.member("data")?, element).map_err(|error| in_array("data", error))?;
         let modes = match format {
-            Sparse::Csr | Sparse::Csc | Sparse::Coo => 1,
+            Sparse::Csr | Sparse::Csc | Sparse::Coo | Sparse::Gcxs => 1,
             Sparse::Dia => 2,
             Sparse::Bsr => 3,
         };
@@ -250,46 +246,16 @@ impl<T: Carrier> Parts<T> {
     }
 
     fn finish(self, indices: Vec<Vec<u64>>, values: Vec<T>) -> Result<Coordinates<T>, ReadError> {
-        let mut modes = Vec::with_capacity(indices.len());
-        for (mode, (indices, &extent)) in indices.into_iter().zip(&self.shape).enumerate() {
-            if let Some(beyond) = indices.iter().find(|&&index| index >= extent as u64) {
-                let mode = mode + 1;
-                return Err(corrupt(format!("index {beyond} of mode {mode}, from 0, is beyond its extent {extent}")));
-            }
-            let narrow = extent as u64 <= 1 << 32;
-            modes.push(if narrow {
-                Indices::U32(memory::try_collected(indices.iter().map(|&index| index as u32))?)
-            } else {
-                Indices::U64(indices)
-            });
-        }
+        let modes = indices.into_iter().zip(&self.shape).enumerate();
+        let modes = modes.map(|(mode, (indices, &extent))| within(indices, mode, extent)).collect::<Result<_, _>>()?;
         Ok(Coordinates { shape: self.shape, shape_is_stated: true, indices: modes, values })
-    }
-
-    /// For each entry, the row that it is in: `pointers` say where rows begin. Of entries behind the last row there may be more.
-    fn rows(pointers: &[u64], rows: usize, most: usize) -> Result<Vec<u64>, ReadError> {
-        let wrong = |what: &str| corrupt(format!("the array `indptr` {what}"));
-        if Some(pointers.len()) != rows.checked_add(1) {
-            return Err(wrong(&format!("has {} numbers for {rows} rows", pointers.len())));
-        }
-        if pointers[0] != 0 || !pointers.is_sorted() {
-            return Err(wrong("does not ascend from 0"));
-        }
-        let count = pointers[rows];
-        if count > most as u64 {
-            return Err(wrong(&format!("ends at {count}, and there are {most} entries")));
-        }
-        let mut expanded = memory::try_room(count as usize)?;
-        for (row, ends) in pointers.windows(2).enumerate() {
-            expanded.extend((ends[0]..ends[1]).map(|_| row as u64));
-        }
-        Ok(expanded)
     }
 
     /// `csr`, and where `by_columns` `csc`.
     fn compressed(mut self, archive: &Archive<'_>, by_columns: bool) -> Result<Coordinates<T>, ReadError> {
         let (pointers, mut inner) = (positions(archive, "indptr")?, positions(archive, "indices")?);
-        let outer = Self::rows(&pointers, self.shape[usize::from(by_columns)], inner.len().min(self.values.len()))?;
+        let outer =
+            expanded(POINTERS, &pointers, self.shape[usize::from(by_columns)], inner.len().min(self.values.len()))?;
         inner.truncate(outer.len());
         let mut values = std::mem::take(&mut self.values);
         values.truncate(outer.len());
@@ -303,7 +269,7 @@ impl<T: Carrier> Parts<T> {
         if height == 0 || width == 0 || !self.shape[0].is_multiple_of(height) || !self.shape[1].is_multiple_of(width) {
             return Err(corrupt(format!("blocks of {height} x {width} are no parts of the shape {:?}", self.shape)));
         }
-        let outer = Self::rows(&pointers, self.shape[0] / height, inner.len().min(self.data[0]))?;
+        let outer = expanded(POINTERS, &pointers, self.shape[0] / height, inner.len().min(self.data[0]))?;
         let stored = std::mem::take(&mut self.values);
         let mut entries = Collected::default();
         for (block, (&row, &column)) in outer.iter().zip(&inner).enumerate() {
@@ -344,6 +310,43 @@ impl<T: Carrier> Parts<T> {
             return Err(corrupt(format!("there are {} indices and {} values", mode.len(), self.values.len())));
         }
         let values = std::mem::take(&mut self.values);
+        self.finish(indices, values)
+    }
+
+    /// `GCXS` of PyData: `csr` of a matrix whose rows are the linear indices of the compressed axes and whose columns are those of the others, in
+    /// ascending order.
+    fn axes(mut self, archive: &Archive<'_>) -> Result<Coordinates<T>, ReadError> {
+        let order = self.shape.len();
+        let mut axes: Vec<usize> = positions(archive, "compressed_axes")?
+            .into_iter()
+            .map(|axis| usize::try_from(axis).unwrap_or(order))
+            .collect();
+        let compressed = axes.len();
+        axes.extend((0..order).filter(|axis| !axes[..compressed].contains(axis)).collect::<Vec<_>>());
+        if axes.len() != order || axes.iter().any(|&axis| axis >= order) {
+            return Err(corrupt(format!("the compressed axes are not axes of {order} modes, each once")));
+        }
+        let (pointers, mut columns) = (positions(archive, "indptr")?, positions(archive, "indices")?);
+        let extents: Vec<usize> = axes.iter().map(|&axis| self.shape[axis]).collect();
+        let too_many = || corrupt(format!("the shape {:?} has more rows than a file", self.shape));
+        let product = |extents: &[usize]| extents.iter().try_fold(1_usize, |all, &extent| all.checked_mul(extent));
+        let count = product(&extents[..compressed]).ok_or_else(too_many)?;
+        let width = product(&extents[compressed..]).ok_or_else(too_many)?;
+        let rows = expanded(POINTERS, &pointers, count, columns.len().min(self.values.len()))?;
+        columns.truncate(rows.len());
+        if let Some(column) = columns.iter().find(|&&column| column >= width as u64) {
+            return Err(corrupt(format!("index {column} of the array `indices` is beyond {width} columns")));
+        }
+        let mut values = std::mem::take(&mut self.values);
+        values.truncate(rows.len());
+        let mut indices = vec![Vec::new(); order];
+        for (mut linear, parts) in [(rows, 0..compressed), (columns, compressed..order)] {
+            for place in parts.rev() {
+                let extent = extents[place].max(1) as u64;
+                indices[axes[place]] = memory::try_collected(linear.iter().map(|&linear| linear % extent))?;
+                linear.iter_mut().for_each(|linear| *linear /= extent);
+            }
+        }
         self.finish(indices, values)
     }
 

@@ -2,8 +2,9 @@
 
 use spc_compiler::format::Format;
 
+use super::read::parse;
 use super::write::archive;
-use super::{parse, write_entries, write_tensor};
+use super::write::{write_entries, write_tensor};
 use crate::io::write::Listed;
 use crate::io::{Contents, Filled, ReadErrorKind};
 use crate::tensor::{AnyTensor, Coordinates, Dense, Duplicates, ElementType, Indices, Tensor, pack};
@@ -98,7 +99,7 @@ fn archives_of_pydata_have_fill_values() {
         assert_eq!((fill, entries.values, entries.indices[1].at(0)), (Some(7.0), vec![2.0, 3.0], columns[0]));
     }
     let error = read(&[data(), ("compressed_axes", numbers(&[0, 1])), ("shape", numbers(&[2, 2, 2]))]).unwrap_err();
-    assert_has(error.message(), "`GCXS` of 3 modes");
+    assert_has(error.message(), "no array `indptr`");
     let error =
         read(&[data(), ("coords", numbers(&[0])), ("shape", numbers(&[2])), ("fill_value", reals(&[1.0, 2.0]))]);
     assert!(error.is_err());
@@ -119,4 +120,66 @@ fn lengths_are_compared_before_arrays_are_unpacked() {
     let error = parse::<f64>(&out, ElementType::F64, None).unwrap_err();
     assert_has(error.message(), r"the array `A\u{1b}]0;x` has");
     assert_has(error.message(), "which is not what its header says");
+}
+
+/// Files that PyData's `sparse` 0.19.3 wrote: a tensor of 2 × 3 × 4 that is -1 but at three places, as `COO` and as `GCXS` with the compressed axes
+/// (1) and (0, 2).
+#[test]
+fn files_of_pydata_have_their_entries_and_fill_value() {
+    let files: [&[u8]; 3] = [
+        include_bytes!("../tests/pydata/coo.npz"),
+        include_bytes!("../tests/pydata/gcxs_1.npz"),
+        include_bytes!("../tests/pydata/gcxs_0_2.npz"),
+    ];
+    for file in files {
+        let contents = parse::<f64>(file, ElementType::F64, None).unwrap();
+        let Contents::Entries(Filled { entries, fill }) = contents else { panic!("no entries") };
+        let mut found: Vec<([u64; 3], f64)> = entries
+            .values
+            .iter()
+            .enumerate()
+            .map(|(entry, &value)| ([0, 1, 2].map(|mode| entries.indices[mode].at(entry)), value))
+            .collect();
+        found.sort_by_key(|(index, _)| *index);
+        assert_eq!(found, [([0, 1, 2], 5.0), ([1, 0, 0], 0.0), ([1, 2, 3], 7.0)]);
+        assert_eq!((entries.shape, fill), (vec![2, 3, 4], Some(-1.0)));
+        let about = super::read::description(file, None).unwrap();
+        assert_eq!((about.order, about.fill.as_deref()), (Some(3), Some("-1")));
+    }
+}
+
+/// Each archive with one member more is refused, and the message names it.
+#[test]
+fn unknown_members_are_refused() {
+    let one = Tensor::<f64, Dense<1>>::from_vec([1], vec![1.0]).unwrap().into_any();
+    let numbers =
+        |values: &[i64]| Tensor::<i64, Dense<1>>::from_vec([values.len()], values.to_vec()).unwrap().into_any();
+    let (shape, zero) = (numbers(&[1, 1]), numbers(&[0]));
+    let sparse = [("shape", &shape), ("data", &one)];
+    let (row, pointers) = (numbers(&[0, 0]), numbers(&[0, 1]));
+    let coords =
+        Tensor::<i64, Dense<2>>::from_vec([2, 1], row.values_of::<i64>().unwrap().to_vec()).unwrap().into_any();
+    let good: [&[(&str, &AnyTensor)]; 3] = [
+        &[sparse[0], sparse[1], ("coords", &coords)],
+        &[sparse[0], sparse[1], ("indptr", &pointers), ("indices", &zero), ("compressed_axes", &zero)],
+        &[("arr_0", &one)],
+    ];
+    let read = |arrays: &[(&str, &AnyTensor)], other: Option<&str>| {
+        let mut out = Vec::new();
+        archive(&mut out, |members| {
+            for (name, array) in arrays {
+                members.add(name, &mut |out| crate::io::FileType::Npy.writer()?.write_tensor(out, array))?;
+            }
+            other.map_or(Ok(()), |name| members.add_file(name, &mut |out| out.write_all(b"{}")))
+        })
+        .unwrap();
+        parse::<f64>(&out, ElementType::F64, None)
+    };
+    for arrays in good {
+        assert!(read(arrays, None).is_ok());
+        assert_has(read(arrays, Some("meta.json")).unwrap_err().message(), "the archive has `meta.json`");
+        let more = [arrays, &[("symmetry", &one)]].concat();
+        let error = read(&more, None).unwrap_err();
+        assert_has(error.message(), "symmetry");
+    }
 }

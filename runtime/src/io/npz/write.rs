@@ -16,7 +16,7 @@ use crate::tensor::{AnyTensor, Indices};
 use crate::with_element;
 
 /// Writes a tensor: as a dense array where it is dense, else as SciPy stores it.
-pub(in crate::io) fn write_tensor(out: &mut dyn Write, tensor: &AnyTensor) -> io::Result<()> {
+pub(super) fn write_tensor(out: &mut dyn Write, tensor: &AnyTensor) -> io::Result<()> {
     with_element!(tensor.element(), |T| write_elements::<T>(out, tensor))
 }
 
@@ -60,7 +60,7 @@ pub(in crate::io) fn write_arrays(out: &mut dyn Write, arrays: &[(String, &AnyTe
 }
 
 /// Writes a list of entries as `coo`.
-pub(in crate::io) fn write_entries(out: &mut dyn Write, entries: &Listed<'_>) -> io::Result<()> {
+pub(super) fn write_entries(out: &mut dyn Write, entries: &Listed<'_>) -> io::Result<()> {
     match entries.fill {
         Some(fill) if !fill.is_absent(0) => {
             let fill = fill.show(0);
@@ -142,8 +142,15 @@ impl Members<'_> {
         name: &str,
         write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
     ) -> io::Result<()> {
-        let path = format!("{name}.npy");
-        let file = self.0.new_file(&path).compression_method(CompressionMethod::DEFLATE);
+        self.add_file(&format!("{name}.npy"), write)
+    }
+
+    pub(super) fn add_file(
+        &mut self,
+        path: &str,
+        write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let file = self.0.new_file(path).compression_method(CompressionMethod::DEFLATE);
         let (mut entry, config) = file.start().map_err(failed)?;
         let mut writer = config.wrap(DeflateEncoder::new(&mut entry, Compression::default()));
         write(&mut writer)?;

@@ -38,8 +38,10 @@ use spc_compiler::format::{Format, IndexWidth, Role};
 use spc_compiler::ir::{ElementType, Literal};
 
 use self::header::Header;
+use super::contents::Loaded;
 use super::entries::quote;
-use super::write::invalid;
+use super::kind::{Asked, Description, Kind, Layout, Writer};
+use super::write::{Listed, invalid};
 use super::{ReadError, ReadErrorKind};
 use crate::progress::{Unit, Work};
 use crate::tensor::{
@@ -89,20 +91,53 @@ pub fn parse(file: &[u8]) -> Result<AnyTensor, ReadError> {
     AnyTensor::from_filled_parts(header.shape, header.format, levels, values, header.fill).map_err(ReadError::of_arrays)
 }
 
-/// The type of the elements.
-pub(super) fn element(file: &[u8]) -> Result<ElementType, ReadError> {
-    Ok(header_of(file)?.element)
+/// The kind of file.
+pub(super) struct Spct;
+
+impl Kind for Spct {
+    fn begins(&self, head: &[u8]) -> bool {
+        head.starts_with(MAGIC)
+    }
+
+    fn check_start(&self, head: &[u8]) -> Result<(), ReadError> {
+        check_magic(head)
+    }
+
+    fn is_packed(&self) -> bool {
+        true
+    }
+
+    fn describe(&self, head: &[u8], _member: Option<&str>) -> Result<Description, ReadError> {
+        let Header { element, fill, format, .. } = header_of(head)?;
+        let shown = with_element!(element, |T| T::from_literal(fill).map(|fill| fill.to_string()));
+        let fill = Some(shown.unwrap_or_else(|| fill.to_string()));
+        let stored = format!("packed as {format}");
+        let (element, order) = (Some(element), Some(format.order));
+        Ok(Description { element, computed: element, order, layout: Layout::Packed(format), fill, stored })
+    }
+
+    fn read(&self, file: &[u8], _asked: &Asked<'_>) -> Result<Loaded, ReadError> {
+        parse(file).map(Loaded::Tensor)
+    }
+
+    fn writer(&self) -> Option<&dyn Writer> {
+        Some(self)
+    }
 }
 
-/// The format.
-pub(super) fn format(file: &[u8]) -> Result<Format, ReadError> {
-    Ok(header_of(file)?.format)
-}
+impl Writer for Spct {
+    fn write_entries(&self, _out: &mut dyn Write, _entries: &Listed<'_>) -> io::Result<()> {
+        let message = "a .spct file holds a packed tensor: pack the entries first, or write them as .tns";
+        Err(invalid(message.to_owned()))
+    }
 
-/// The fill value, as the language writes it.
-pub(super) fn fill(file: &[u8]) -> Result<String, ReadError> {
-    let Header { element, fill, .. } = header_of(file)?;
-    Ok(with_element!(element, |T| T::from_literal(fill).map_or_else(|| fill.to_string(), |fill| fill.to_string())))
+    fn write_tensor(&self, out: &mut dyn Write, tensor: &AnyTensor) -> io::Result<()> {
+        write(out, tensor)
+    }
+
+    fn keeps_format(&self) -> bool {
+        true
+    }
 }
 
 /// What a file of which the beginning is enough says.

@@ -22,7 +22,7 @@
 use super::header::{self, Header};
 use super::{Bytes, MAGIC, check_magic, check_multiple, corrupt, cut_short, little_endian};
 use crate::fault;
-use crate::io::{FileType, ReadError, ReadErrorKind, source};
+use crate::io::{ReadError, ReadErrorKind, source};
 use crate::progress::{Unit, Work};
 
 use crate::tensor::index_array::with_width;
@@ -327,7 +327,7 @@ impl Stored {
         if !metadata.is_file() {
             return refuse("a tensor is read in parts from a regular file alone");
         }
-        if let Some((FileType::Spct, true)) = FileType::of(path) {
+        if source::is_named_gzip(path) {
             return refuse("a compressed file can't be read in parts: decompress it by `gunzip`");
         }
         let (file, size) = (Positioned::new(file), metadata.len());

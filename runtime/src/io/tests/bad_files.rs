@@ -1,7 +1,7 @@
 //! What readers refuse, and the words they find.
 
 use super::good_files::npy_file;
-use crate::io::{FileType, ReadErrorKind, ReadOptions, Value, read_as};
+use crate::io::{FileType, ReadErrorKind, ReadOptions, TensorFile, Value, read_as};
 
 /// A file name, its content and the message.
 type Case = (&'static str, &'static [u8], &'static str);
@@ -20,7 +20,7 @@ fn message<T: Value>(name: &str, content: &[u8], options: &ReadOptions) -> Strin
 /// Parts of a text say the same of it.
 #[cfg(feature = "compile")]
 fn in_parts<T: Value>(path: &std::path::Path, options: &ReadOptions, expected: &crate::io::ReadError) {
-    use crate::io::{TensorFile, TextParts};
+    use crate::io::TextParts;
     let parts = TensorFile::begin(path, options).ok().and_then(|file| TextParts::of(&file, T::TYPE));
     let Some(parts) = parts else { return };
     for count in [1, 2, 5] {
@@ -54,7 +54,27 @@ fn tns() {
     assert_eq!(found, "x.tns:1:1: 300 fields: at most 255 indices and a value are supported");
     check::<f64>(
         &[
-            ("x.tns", b"1 1 1\n\n# c\n1 0 1\n", "x.tns:4:3: index 0: indices start from 1"),
+            (
+                "x.tns",
+                b"1 1 1\n\n# c\n1 0 1\n",
+                "x.tns:4:3: index 0: indices start from 1; `--base 0` counts them from 0",
+            ),
+            (
+                "x.tns",
+                b"3\n4 5 6\n1 1 7 5\n",
+                "x.tns:3:5: index 7 of mode 3 is beyond its extent 6: correct the index, or correct the header",
+            ),
+            (
+                "x.tns",
+                b"2 3\n4 5\n1 1 5\n",
+                "x.tns:2:1: only 1 of 3 entries: the file is cut short, or the header is wrong",
+            ),
+            (
+                "x.tns",
+                b"2 1\n4 5\n1 1 5\n1 2 5\n",
+                "x.tns:4:1: more entries than the 1 that the header states: correct the header",
+            ),
+            ("x.tns", b"1 1 1\n1.5e0 1 1\n", "x.tns:2:1: index '1.5e0' of mode 1: an index is a whole number from 1"),
             ("x.tns", b"1 1 1\n1 -3 1\n", "x.tns:2:3: index '-3' of mode 2: indices start from 1"),
             ("x.tns", b"1.0 1 1\n", "x.tns:1:1: index '1.0' of mode 1: an index is a whole number from 1"),
             ("x.tns", b"+1 1 1\n", "x.tns:1:1: index '+1' of mode 1: an index is a whole number from 1"),
@@ -85,12 +105,12 @@ fn tns() {
             ("x.tns", b"1 1 5\n1 1 5\nend\n", "x.tns:3:1: 1 field ('end'), where a line has 2 indices and a value"),
             (
                 "x.tns",
-                b"3\n4 5 6\n1 1 1 5\n",
+                b"3\n4 5\n1 1 1 5\n",
                 "x.tns:1:1: '3' alone: a line has at least one index and a value; if it is a header, remove it",
             ),
             (
                 "x.tns",
-                b"3\r4 5 6\r1 1 1 5\r",
+                b"3\r4 5\r1 1 1 5\r",
                 "x.tns:1:1: '3' alone: a line has at least one index and a value; if it is a header, remove it",
             ),
             ("x.tns", b"1,2,3.5\n", "x.tns:1:1: value '1,2,3.5' is not a number: write it as 12, -0.5 or 1e-3"),
@@ -114,7 +134,7 @@ fn tns() {
 
 #[test]
 fn tns_with_a_stated_shape() {
-    let options = ReadOptions { shape: Some(vec![3, 4]), file_type: None };
+    let options = ReadOptions { shape: Some(vec![3, 4]), file_type: None, from_zero: false };
     check::<f64>(
         &[
             (
@@ -178,8 +198,8 @@ fn mtx_headers() {
             ),
             (
                 "x.mtx",
-                b"%%MatrixMarket vector coordinate real general\n",
-                "x.mtx:1:1: object 'vector' is not supported: only `matrix` is",
+                b"%%MatrixMarket graph coordinate real general\n",
+                "x.mtx:1:1: object 'graph' is not supported: only `matrix` and `vector` are",
             ),
             (
                 "x.mtx",
@@ -288,8 +308,12 @@ fn mtx_entries() {
 #[test]
 fn files_of_other_kinds() {
     let options = ReadOptions::default();
-    let unknown = "the name does not say what kind of file it is: known extensions are .tns, .mtx, .npy, .npz, .spct, each also with .gz";
-    assert_eq!(message::<f64>("x.csv", b"", &options), format!("x.csv: {unknown}"));
+    let unknown =
+        format!("the name does not say what kind of file it is: known extensions are {}", FileType::EXTENSIONS);
+    let looks =
+        "the name does not say what kind of file it is, and it looks like a .tns file: `--from tns` reads it so";
+    assert_eq!(message::<f64>("x.dat", b"1 2 0.5\n", &options), format!("x.dat: {looks}"));
+    assert_eq!(message::<f64>("x.txt", b"", &options), format!("x.txt: {unknown}"));
     assert_eq!(message::<f64>("tns", b"", &options), format!("tns: {unknown}"));
     let npz = match cfg!(feature = "npz") {
         true => "x.npz: begins with '': a .npz file is a zip archive",
@@ -298,8 +322,8 @@ fn files_of_other_kinds() {
     assert_eq!(message::<f64>("x.npz", b"", &options), npz);
     let gz = "x.tns.gz: the name ends in .gz, but this is not gzip data: remove .gz from the name if it is plain";
     assert_eq!(message::<f64>("x.tns.gz", b"1 1 1\n", &options), gz);
-    let stated = ReadOptions { shape: None, file_type: Some(FileType::Tns) };
-    assert!(message::<f64>("x.csv", b"0 1", &stated).ends_with("indices start from 1"));
+    let stated = ReadOptions { shape: None, file_type: Some(FileType::Tns), from_zero: false };
+    assert!(message::<f64>("x.txt", b"0 1", &stated).ends_with("`--base 0` counts them from 0"));
 
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("missing.tns");
@@ -309,6 +333,29 @@ fn files_of_other_kinds() {
     let path = folder.path().join("folder.tns");
     std::fs::create_dir(&path).unwrap();
     assert_eq!(read_as::<f64>(&path, &options).unwrap_err().message(), "is a directory, not a file");
+}
+
+/// Any byte of a good file may be another: it is refused or read, and nothing else happens.
+#[test]
+fn damaged_bytes_are_refused_or_read() {
+    let samples: [(FileType, &[u8]); 4] = [
+        (FileType::Smtx, b"3, 4, 5\n0 2 2 5\n0 3 1 2 3\n"),
+        (FileType::Harwell, include_bytes!("scipy/a.rua")),
+        (FileType::Tns, b"sptensor\n3\n4 5 6\n2\n1 3 2 5.0\n1e0 1 1 -5D-1\n"),
+        (FileType::Mtx, b"%%MatrixMarket vector coordinate integer general\n5 2\n1 7\n4 8\n"),
+    ];
+    for (kind, sample) in samples {
+        let read = |bytes: Vec<u8>| TensorFile::of_bytes(kind, bytes).contents::<f64>();
+        assert!(read(sample.to_vec()).is_ok(), "{kind:?}");
+        for place in 0..sample.len() {
+            for change in [1, 2, 4, 0x10, 0x80] {
+                let mut changed = sample.to_vec();
+                changed[place] ^= change;
+                _ = read(changed);
+            }
+            _ = read(sample[..place].to_vec());
+        }
+    }
 }
 
 #[test]
@@ -337,8 +384,8 @@ fn npy() {
     assert_eq!(of(b"\x93NUMPY\x02\0\xff\xff\xff\xff"), "x.npy: the file ends within its header: get it again");
     let header = |header: &str| of(&npy_file(1, header, &[0; 16]));
     assert_eq!(
-        header("{'descr': '>f8', 'fortran_order': False, 'shape': (2,), }"),
-        "x.npy: elements of type '>f8' are not supported: use one of <f8 <f4 <i4 <i8 |u1 |i1 <i2 <u2 <u4 <u8 <f2 <V2 |b1 <c8 <c16"
+        header("{'descr': '<f16', 'fortran_order': False, 'shape': (2,), }"),
+        "x.npy: elements of type '<f16' are not supported: use one of <f8 <f4 <i4 <i8 |u1 |i1 <i2 <u2 <u4 <u8 <f2 <V2 |b1 <c8 <c16"
     );
     assert_eq!(
         header("{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }"),
@@ -347,6 +394,10 @@ fn npy() {
     assert_eq!(
         header("{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296), }"),
         "x.npy: 16 bytes of data, which is not what shape [4294967296, 4294967296] takes: get the file again"
+    );
+    assert_eq!(
+        header("{'descr': '<f8', 'fortran_order': False, 'shape': (2,), 'chunks': (1,), }"),
+        "x.npy: the header has 'chunks', which is not understood: save the array again"
     );
     assert_eq!(
         header("{'descr': '<f8', 'fortran_order': False, }"),

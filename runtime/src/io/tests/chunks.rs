@@ -2,9 +2,13 @@
 
 use proptest::prelude::*;
 
+use crate::io::kind::Asked;
 use crate::io::{Contents, FileType, ReadError, ReadOptions, TensorFile, mtx, tns};
 use crate::parallel::with_threads;
 use crate::tensor::{Coordinates, ElementType, Indices};
+
+/// Nothing is stated but the element type.
+const ASKED: Asked<'_> = Asked { element: ElementType::F64, shape: None, from_zero: false, member: None };
 
 /// What a reader says, comparable: values as bits, errors as text.
 fn outcome(read: Result<Contents<f64>, ReadError>) -> Result<String, String> {
@@ -62,19 +66,19 @@ fn check_parts(name: &str, text: &[u8]) {
 fn check_tns(text: &[u8]) {
     #[cfg(feature = "compile")]
     check_parts("x.tns", text);
-    let whole = outcome(tns::parse_in_chunks(text, ElementType::F64, None, usize::MAX).map(Contents::Entries));
+    let whole = outcome(tns::parse_in_chunks(text, &ASKED, usize::MAX).map(Contents::Entries));
     for chunk in [1, 2, 3, 5, 8, 13, 40] {
         assert_eq!(
-            outcome(tns::parse_in_chunks(text, ElementType::F64, None, chunk).map(Contents::Entries)),
+            outcome(tns::parse_in_chunks(text, &ASKED, chunk).map(Contents::Entries)),
             whole,
             "{:?}",
             String::from_utf8_lossy(text)
         );
-        let in_blocks = tns::parse_blocks::<f64>(&mut { text }, ElementType::F64, None, chunk).map(Contents::Entries);
+        let in_blocks = tns::parse_blocks::<f64>(&mut { text }, &ASKED, chunk).map(Contents::Entries);
         assert!(in_blocks.is_none_or(|entries| outcome(Ok(entries)) == whole), "{:?}", String::from_utf8_lossy(text));
     }
     // A last line without its end is a block of its own; where it alone has an entry, the first block does not say how to read.
-    let in_one = tns::parse_blocks::<f64>(&mut [text, b"\n"].concat().as_slice(), ElementType::F64, None, 1 << 20);
+    let in_one = tns::parse_blocks::<f64>(&mut [text, b"\n"].concat().as_slice(), &ASKED, 1 << 20);
     assert_eq!(in_one.is_some(), whole.is_ok(), "{:?}", String::from_utf8_lossy(text));
 }
 
@@ -147,15 +151,17 @@ fn the_first_error_of_several_is_told() {
     lines[121] = "1".to_owned();
     let text = lines.join("\n");
     for chunk in [1, 10, 100, 1000, 10000] {
-        let error = tns::parse_in_chunks::<f64>(text.as_bytes(), ElementType::F64, None, chunk).unwrap_err();
-        assert_eq!(error.to_string(), "121:1: index 0: indices start from 1");
+        let error = tns::parse_in_chunks::<f64>(text.as_bytes(), &ASKED, chunk).unwrap_err();
+        assert_eq!(error.to_string(), "121:1: index 0: indices start from 1; `--base 0` counts them from 0");
     }
 }
 
 #[test]
-fn one_number_behind_empty_lines() {
+fn one_number_alone() {
     check_tns(b"\n \n87.");
     check_tns(b"\n \n87.\n");
+    check_tns(b"0\n0");
+    check_tns(b"1.5\n2.5\n");
 }
 
 #[test]

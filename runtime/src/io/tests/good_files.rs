@@ -1,7 +1,8 @@
 //! What readers accept.
 
 use super::{narrow, rows};
-use crate::io::{mtx, npy, tns};
+use crate::complex::c64;
+use crate::io::{ReadOptions, mtx, npy, read_as, tns};
 use crate::tensor::{Coordinates, Indices};
 
 fn tns(text: &[u8]) -> Coordinates<f64> {
@@ -81,6 +82,40 @@ fn mtx_triangles_are_mirrored() {
     assert_eq!((empty.shape, empty.values.len()), (vec![0, 5], 0));
 }
 
+/// What `pyttb.export_data` 1.8.6 wrote, and the same with the headers of other programs.
+#[test]
+fn headers_of_other_programs_state_the_shape() {
+    let entries = "1 2 3 5.0000000000000000e+00\n2 1 1 2.5000000000000000e+00\n2 3 4 7.0000000000000000e+00\n";
+    let pyttb = format!("sptensor\n3\n2 3 4\n3\n{entries}\n");
+    let headers = ["3\n2 3 4\n", "# extended FROSTT format\n3 3\n2 3 4\n", "3\n2\t3\t4 \n# c\n\n"];
+    for text in headers.into_iter().map(|header| format!("{header}{entries}")).chain([pyttb]) {
+        let x = tns(text.as_bytes());
+        assert_eq!((x.shape.as_slice(), x.shape_is_stated), (&[2, 3, 4][..], true), "{text}");
+        assert_eq!(rows(&x), [[0, 1, 2], [1, 0, 0], [1, 2, 3]]);
+        assert_eq!(x.values, [5.0, 2.5, 7.0]);
+    }
+    assert_eq!(rows(&tns(b"1e3 2E0 1.5\n1e+01 1 2\n")), [[999, 1], [9, 0]]);
+    let (folder, options) = (tempfile::tempdir().unwrap(), ReadOptions { from_zero: true, ..ReadOptions::default() });
+    let path = folder.path().join("x.tns");
+    std::fs::write(&path, "0 1 5\n2 0 1\n").unwrap();
+    let x = read_as::<f64>(&path, &options).unwrap();
+    assert_eq!((rows(&x), x.shape), (vec![vec![0, 1], vec![2, 0]], vec![3, 2]));
+    let path = folder.path().join("x.mtx");
+    std::fs::write(&path, "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 5\n").unwrap();
+    assert_eq!(rows(&read_as::<f64>(&path, &options).unwrap()), [[0, 0]]);
+}
+
+#[test]
+fn mtx_vectors_and_words_of_other_programs() {
+    let vector = mtx("%%MatrixMarket vector coordinate real general\n5 2\n1 1.5\n4 -2D+01\n");
+    assert_eq!((vector.shape.as_slice(), rows(&vector)), (&[5][..], vec![vec![0], vec![3]]));
+    assert_eq!(vector.values, [1.5, -20.0]);
+    let array = mtx("%%matrixmarket VECTOR Array Integer General\n\n3\n7\n\n8\n9\n");
+    assert_eq!((array.shape.as_slice(), array.values), (&[3][..], vec![7.0, 8.0, 9.0]));
+    let words = mtx("%%MatrixMarket matrix coordinate pattern general written by x\n2 2 1\n2 1\n");
+    assert_eq!((rows(&words), words.values), (vec![vec![1, 0]], vec![1.0]));
+}
+
 #[test]
 fn mtx_arrays_stand_column_by_column_and_are_read_by_rows() {
     let general = mtx("%%MatrixMarket matrix array real general\n2 3\n1\n2\n0\n4\n5\n6\n");
@@ -120,6 +155,13 @@ fn npy_in_both_orders() {
     let fortran = npy_file(2, "{'shape':(2,3),'descr':'<i4','fortran_order':True}\n", &data);
     let x = npy::parse_tensor(&fortran).unwrap();
     assert_eq!(x.values_of::<i32>(), Some(&[1, 0, 5, 2, 4, 6][..]));
+    // As `x.astype(">i4")` of NumPy.
+    let big: Vec<u8> = [1_i32, 2, 0, 4, 5, 6].iter().flat_map(|value| value.to_be_bytes()).collect();
+    let big = npy_file(1, "{'descr': '>i4', 'fortran_order': False, 'shape': (2, 3), }", &big);
+    assert_eq!(npy::parse_tensor(&big).unwrap().values_of::<i32>(), Some(&[1, 2, 0, 4, 5, 6][..]));
+    let complex: Vec<u8> = [0.1_f32, -2.0].iter().flat_map(|part| part.to_be_bytes()).collect();
+    let complex = npy_file(1, "{'descr': '>c8', 'fortran_order': False, 'shape': (1,), }", &complex);
+    assert_eq!(npy::parse::<c64>(&complex).unwrap().values, [c64::new(0.1_f32.into(), -2.0)]);
     for order in ["True", "False"] {
         let extents = "(9223372036854775807, 0, 9223372036854775807)";
         let header = format!("{{'descr': '|u1', 'fortran_order': {order}, 'shape': {extents}, }}");

@@ -40,7 +40,7 @@ fn check<T: Value>(entries: &Coordinates<T>, name: &str) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     write(&path, entries).unwrap();
-    let stated = ReadOptions { shape: Some(entries.shape.clone()), file_type: None };
+    let stated = ReadOptions { shape: Some(entries.shape.clone()), file_type: None, from_zero: false };
     let found = read_as::<T>(&path, &stated).unwrap();
     assert_eq!(found.shape, entries.shape);
     assert_eq!(

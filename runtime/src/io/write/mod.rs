@@ -17,37 +17,13 @@ pub(crate) use pieces::{Head, Piece, Pieces};
 
 use std::io::{self, Write};
 
+pub(super) use super::contents::Listed;
+use super::kind::{Text, Writer};
 use super::value::{Numbers, Value, are_whole, print_natural};
-use super::{FileType, stated};
-use crate::tensor::{Coordinates, Indices, OutOfMemory};
+use super::{contents, stated};
+use crate::tensor::{AnyTensor, Coordinates, Indices, OutOfMemory};
+use crate::with_element;
 use spc_compiler::ir::ElementType;
-
-/// Entries of any element type, to be written.
-pub(super) struct Listed<'a> {
-    pub(super) shape: &'a [usize],
-    pub(super) shape_is_stated: bool,
-    pub(super) indices: &'a [Indices],
-    pub(super) values: &'a dyn Numbers,
-    /// What the others are, if that is said.
-    pub(super) fill: Option<&'a dyn Numbers>,
-}
-
-impl<'a> Listed<'a> {
-    pub(super) fn of<T: Value>(entries: &'a Coordinates<T>, fill: Option<&'a dyn Numbers>) -> Self {
-        let Coordinates { shape, shape_is_stated, indices, values } = entries;
-        Self { shape, shape_is_stated: *shape_is_stated, indices, values, fill }
-    }
-
-    pub(super) fn element(&self) -> ElementType {
-        self.values.element()
-    }
-
-    /// Whether each entry is `true`, and what has none is `false`: indices alone say that.
-    fn is_pattern(&self) -> bool {
-        let are_true = || (0..self.values.count()).all(|place| !self.values.is_absent(place));
-        self.element() == ElementType::Bool && self.fill.is_none_or(|fill| fill.is_absent(0)) && are_true()
-    }
-}
 
 /// Writes `.tns` text: the shape if it is stated, the element type if it is not `f64`, and a line for each entry, sorted by index,
 /// values such that they read back as they are.
@@ -67,7 +43,7 @@ impl<'a> Listed<'a> {
 ///
 /// Those of `out`; and [`InvalidInput`](io::ErrorKind::InvalidInput) if `entries` are at odds with themselves.
 pub fn write_tns<T: Value>(out: &mut dyn Write, entries: &Coordinates<T>) -> io::Result<()> {
-    write_text(FileType::Tns, out, &Listed::of(entries, None))
+    write_text(Text::Tns, out, &Listed::of(entries, None))
 }
 
 /// Writes `.mtx` text, `coordinate`, `general`, and `real`, `integer` or `complex` as the element type is, or `pattern` where all
@@ -79,15 +55,40 @@ pub fn write_tns<T: Value>(out: &mut dyn Write, entries: &Coordinates<T>) -> io:
 /// Those of `out`; and [`InvalidInput`](io::ErrorKind::InvalidInput) if the order is above 2, or if `entries` are at odds
 /// with themselves.
 pub fn write_mtx<T: Value>(out: &mut dyn Write, entries: &Coordinates<T>) -> io::Result<()> {
-    write_text(FileType::Mtx, out, &Listed::of(entries, None))
+    write_text(Text::Mtx, out, &Listed::of(entries, None))
+}
+
+impl Writer for Text {
+    fn write_entries(&self, out: &mut dyn Write, entries: &Listed<'_>) -> io::Result<()> {
+        write_text(*self, out, entries)
+    }
+
+    fn write_tensor(&self, out: &mut dyn Write, tensor: &AnyTensor) -> io::Result<()> {
+        fn of<T: Value>(text: Text, out: &mut dyn Write, tensor: &AnyTensor) -> io::Result<()> {
+            let (entries, fill) = listed::<T>(tensor)?;
+            let fill = fill.map(|fill| vec![fill]);
+            write_text(text, out, &Listed::of(&entries, fill.as_ref().map(|fill| fill as &dyn Numbers)))
+        }
+        with_element!(tensor.element(), |T| of::<T>(*self, out, tensor))
+    }
+}
+
+/// The entries of a tensor in a text, and the value of the others unless that is zero or there are none.
+fn listed<T: Value>(tensor: &AnyTensor) -> io::Result<(Coordinates<T>, Option<T>)> {
+    if tensor.format().is_dense() {
+        return Ok((tensor.try_to_coordinates().map_err(short)?, None));
+    }
+    let fill = T::from_literal(tensor.fill()).unwrap_or(T::ZERO);
+    let entries = contents::present(tensor, fill).map_err(short)?;
+    Ok((entries, (!fill.is_absent()).then_some(fill)))
 }
 
 /// Writes a text of entries, with what the others are.
-pub(super) fn write_text(file_type: FileType, out: &mut dyn Write, entries: &Listed<'_>) -> io::Result<()> {
+fn write_text(text: Text, out: &mut dyn Write, entries: &Listed<'_>) -> io::Result<()> {
     check(entries)?;
     let Listed { shape, shape_is_stated, values, fill, .. } = *entries;
     write_head(
-        file_type,
+        text,
         out,
         &About {
             shape,
@@ -98,7 +99,7 @@ pub(super) fn write_text(file_type: FileType, out: &mut dyn Write, entries: &Lis
             is_pattern: entries.is_pattern(),
         },
     )?;
-    write_entries(file_type, out, entries)
+    write_entries(text, out, entries)
 }
 
 /// What a file says of a tensor before its entries.
@@ -114,10 +115,10 @@ pub(super) struct About<'a> {
 }
 
 /// Writes what comes before the entries of a text.
-pub(super) fn write_head(file_type: FileType, out: &mut dyn Write, about: &About<'_>) -> io::Result<()> {
-    match file_type {
-        FileType::Mtx => mtx_head(out, about),
-        _ => tns_head(out, about),
+pub(super) fn write_head(text: Text, out: &mut dyn Write, about: &About<'_>) -> io::Result<()> {
+    match text {
+        Text::Mtx => mtx_head(out, about),
+        Text::Tns => tns_head(out, about),
     }
 }
 
@@ -149,17 +150,17 @@ fn mtx_head(out: &mut dyn Write, about: &About<'_>) -> io::Result<()> {
 }
 
 /// Writes a line for each entry, sorted.
-fn write_entries(file_type: FileType, out: &mut dyn Write, entries: &Listed<'_>) -> io::Result<()> {
+fn write_entries(text: Text, out: &mut dyn Write, entries: &Listed<'_>) -> io::Result<()> {
     let order = sorted::order(entries.shape, entries.indices, entries.values.count()).map_err(short)?;
     let entry = |line| order.as_ref().map_or(line, |order| order[line]);
     let index = |line: usize, mode: usize| entries.indices[mode].at(entry(line));
-    let has_values = file_type != FileType::Mtx || !entries.is_pattern();
-    write_lines((file_type, has_values), out, entries.shape.len(), entries.values, &entry, &index)
+    let has_values = text != Text::Mtx || !entries.is_pattern();
+    write_lines((text, has_values), out, entries.shape.len(), entries.values, &entry, &index)
 }
 
 /// Writes a line for each of some values: the index in each of so many modes, and the value at a place if values are written.
 fn write_lines(
-    (file_type, has_values): (FileType, bool),
+    (kind, has_values): (Text, bool),
     out: &mut dyn Write,
     order: usize,
     values: &dyn Numbers,
@@ -167,7 +168,7 @@ fn write_lines(
     index: &(dyn Fn(usize, usize) -> u64 + Sync),
 ) -> io::Result<()> {
     // A matrix has two indices.
-    let missing = if file_type == FileType::Mtx { &b"1 1 "[..2 * 2_usize.saturating_sub(order)] } else { b"" };
+    let missing = if kind == Text::Mtx { &b"1 1 "[..2 * 2_usize.saturating_sub(order)] } else { b"" };
     lines::write(out, values.count(), &|line, text| {
         for mode in 0..order {
             print_natural(index(line, mode) + 1, text);

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::{About, Listed, write_entries, write_head, write_lines};
+use crate::io::kind::Writer;
 use crate::io::value::Numbers;
 use crate::io::{FileType, npy};
 use crate::tensor::{Element, Indices, Values};
@@ -35,25 +36,19 @@ pub(crate) struct Pieces<'a> {
 impl Pieces<'_> {
     /// Whether a file of a kind comes in pieces.
     pub(crate) fn of(file_type: FileType, is_dense: bool) -> bool {
-        match file_type {
-            FileType::Tns | FileType::Mtx => true,
-            FileType::Npy => is_dense,
-            FileType::Npz | FileType::Spct => false,
-        }
+        file_type.is_text() || is_dense && is_array(file_type)
     }
 
     pub(crate) fn head(&self, out: &mut dyn Write, head: &Head) -> io::Result<()> {
         let Self { file_type, shape } = *self;
         let Head { element, count, fill } = *head;
-        if file_type == FileType::Npy {
-            return npy::write_header(out, element, shape);
-        }
+        let Some(text) = file_type.kind().text() else { return npy::write_header(out, element, shape) };
         let mut about = About { shape, shape_is_stated: true, element, count, fill: None, is_pattern: false };
-        let Some(fill) = fill else { return write_head(file_type, out, &about) };
+        let Some(fill) = fill else { return write_head(text, out, &about) };
         with_element!(element, |T| {
             let fill = vec![T::from_literal(fill).unwrap_or(T::ZERO)];
             about.fill = Some(&fill as &dyn Numbers).filter(|fill| !fill.is_absent(0));
-            write_head(file_type, out, &about)
+            write_head(text, out, &about)
         })
     }
 
@@ -67,18 +62,22 @@ impl Pieces<'_> {
 
     fn numbers(&self, out: &mut dyn Write, piece: &Piece<'_>, values: &dyn Numbers) -> io::Result<()> {
         let Self { file_type, shape } = *self;
+        let Some(text) = file_type.kind().text() else { return npy::write_elements(out, values) };
         match *piece {
-            Piece::Elements(..) if file_type == FileType::Npy => npy::write_elements(out, values),
             Piece::Elements(from, _) => {
                 let strides: Vec<usize> = (0..shape.len()).map(|mode| shape[mode + 1..].iter().product()).collect();
                 let index = |line: usize, mode: usize| ((from + line) / strides[mode] % shape[mode]) as u64;
-                write_lines((file_type, true), out, shape.len(), values, &|line| line, &index)
+                write_lines((text, true), out, shape.len(), values, &|line| line, &index)
             }
             Piece::Entries(indices, _) => {
-                write_entries(file_type, out, &Listed { shape, shape_is_stated: true, indices, values, fill: None })
+                write_entries(text, out, &Listed { shape, shape_is_stated: true, indices, values, fill: None })
             }
         }
     }
+}
+
+fn is_array(file_type: FileType) -> bool {
+    file_type.kind().writer().is_some_and(Writer::is_array)
 }
 
 #[cfg(test)]
