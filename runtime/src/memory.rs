@@ -7,7 +7,10 @@
 //! what asks. Where the system has none, nothing changes.
 //!
 //! Tensors that this crate makes ask by themselves. [`HugePages`] asks for every large array of a program: for vectors that
-//! tensors are made from, and those that kernels of the macro grow.
+//! tensors are made from, and those that kernels of the macro grow. It also keeps large blocks that are given back for the next
+//! that asks, 256 MB at most.
+
+mod kept;
 
 use crate::fault;
 use crate::parallel::{self, LEAST_IN_HUGE_PAGES as LEAST};
@@ -31,7 +34,7 @@ fn total(length: &usize, size: &usize) -> u128 {
     *length as u128 * *size as u128
 }
 
-/// The system's allocator, with huge pages for what takes 4 MiB or more.
+/// The system's allocator, with huge pages for what takes 4 MiB or more, and with blocks of 1 MiB or more kept for the next that asks.
 ///
 /// ```
 /// #[global_allocator]
@@ -47,27 +50,32 @@ fn total(length: &usize, size: &usize) -> u128 {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct HugePages;
 
-// SAFETY: memory is the system allocator's, which keeps the rules; advice about pages changes neither what they hold nor who
-// owns them.
+// SAFETY: memory is the system allocator's, which keeps the rules; a block has one owner; advice about pages changes neither what they
+// hold nor who owns them.
 unsafe impl GlobalAlloc for HugePages {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller keeps the rules of `GlobalAlloc`, which are also those of `System`.
-        advised(unsafe { System.alloc(layout) }, layout.size())
+        advised(unsafe { kept::alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as above.
-        advised(unsafe { System.alloc_zeroed(layout) }, layout.size())
+        advised(unsafe { System.alloc_zeroed(kept::whole(layout)) }, layout.size())
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: as above; `memory` comes from `System` with this layout.
-        advised(unsafe { System.realloc(memory, layout, size) }, size)
+        let Ok(new) = Layout::from_size_align(size, layout.align()) else { return std::ptr::null_mut() };
+        let (old, new) = (kept::whole(layout), kept::whole(new).size());
+        if old.size() == new {
+            return memory;
+        }
+        // SAFETY: as above; the system allocator knows `memory` by this layout.
+        advised(unsafe { System.realloc(memory, old, new) }, size)
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         // SAFETY: as above.
-        unsafe { System.dealloc(memory, layout) }
+        unsafe { kept::dealloc(memory, layout) }
     }
 }
 

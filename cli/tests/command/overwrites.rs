@@ -160,7 +160,12 @@ const PLACES: &[(&str, &str, usize, &str)] = &[
     ("python/spc/_binsparse.py", "shutil.copymode(target, written)", 1, "the permissions of the file that is replaced"),
     ("python/spc/_binsparse.py", "os.replace(written, target)", 1, "an output takes its name when it is complete"),
     ("python/spc/_binsparse.py", "with _replaced(path) as written, open(written, \"wb\") as file:", 1, OWN),
-    ("python/spc/_binsparse.py", "with _replaced(path) as written, _h5py().File(written, \"w\") as file:", 1, OWN),
+    (
+        "python/spc/_binsparse.py",
+        "with _replaced(path) as written, _h5py().File(written, \"w\", locking=False) as file:",
+        1,
+        OWN,
+    ),
     // No files.
     ("runtime/src/parallel/joined.rs", "unsafe { self.whole.set_len(self.length) };", 1, MEMORY),
     ("runtime/src/parallel/room.rs", "vector.set_len(length + 1);", 1, MEMORY),
