@@ -654,15 +654,20 @@ impl Statement {
 
     /// Calls `visit` on every workspace that is made.
     pub fn for_each_workspace(&self, visit: &mut dyn FnMut(TensorId)) {
+        self.for_each_where(&mut |workspace, _| visit(workspace));
+    }
+
+    /// The same, with what reads each workspace.
+    pub fn for_each_where(&self, visit: &mut dyn FnMut(TensorId, &Statement)) {
         match self {
             Statement::Empty | Statement::Assign(_) => {}
-            Statement::Forall { body, .. } => body.for_each_workspace(visit),
+            Statement::Forall { body, .. } => body.for_each_where(visit),
             Statement::Where { workspace, consumer, producer } => {
-                visit(*workspace);
-                producer.for_each_workspace(visit);
-                consumer.for_each_workspace(visit);
+                visit(*workspace, consumer);
+                producer.for_each_where(visit);
+                consumer.for_each_where(visit);
             }
-            Statement::Sequence(statements) => statements.iter().for_each(|inner| inner.for_each_workspace(visit)),
+            Statement::Sequence(statements) => statements.iter().for_each(|inner| inner.for_each_where(visit)),
         }
     }
 

@@ -406,8 +406,21 @@ impl Format {
         !self.levels[self.filled_levels()..].iter().any(|level| level.format.kind.fills)
     }
 
+    /// Whether it is an array of indices, as `map` is: below each index of its dense levels stands one coordinate.
+    pub fn is_map(&self) -> bool {
+        let kinds = || self.levels.iter().rev().map(|level| level.format.kind);
+        let is_stored = kinds().next().is_some_and(|last| last.is_singleton());
+        is_stored
+            && self.levels.len() > 1
+            && kinds().skip(1).all(|above| above.is_dense())
+            && self.mode_order().is_some()
+    }
+
     /// The first of the levels below the last that stores nothing but what has entries.
     pub fn filled_levels(&self) -> usize {
+        if self.is_map() {
+            return self.levels.len();
+        }
         let is_chosen = |level: &Level| !level.format.kind.fills && level.format.kind.children != Children::One;
         self.levels.iter().rposition(is_chosen).map_or(0, |last| last + 1)
     }

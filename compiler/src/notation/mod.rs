@@ -13,6 +13,7 @@ mod chooser;
 pub(crate) mod combine;
 mod einstein;
 mod exact;
+mod gradient;
 mod print;
 pub(crate) mod simplify;
 #[cfg(test)]
@@ -25,10 +26,11 @@ use crate::ir::{ElementType, Function, IndexExpr, Literal, ReduceOperator};
 
 pub use crate::ir::{BinaryOperator, UnaryOperator};
 pub use crate::remark::Decision;
-pub(crate) use chain::operands;
 pub use chain::{Chain, Link, chain};
+pub(crate) use chain::{merged, operands};
 pub(crate) use check::reduction_name;
-pub use check::{FormatOption, Problems, check, check_expression, read_by, sparsest};
+pub use check::{FormatOption, Problems, Read, check, check_expression, read_by, sparsest};
+pub use gradient::{gradient, real_parameters};
 
 /// Names a tensor of a kernel: its place in [`Kernel::tensors`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -10,7 +10,7 @@
 //! ```
 
 use super::{Access, BinaryOperator, Expr, Reading, UnaryOperator};
-use crate::ir::{Function, Literal, ReduceOperator, constant};
+use crate::ir::{ElementType, Function, Literal, ReduceOperator, constant};
 
 /// The value of an expression whose missing entries are known; `None` where it depends on stored values.
 pub(crate) fn known(expr: &Expr, missing: &dyn Fn(&Access) -> Option<Literal>) -> Option<Literal> {
@@ -63,10 +63,12 @@ pub(crate) fn has_choice(expr: &Expr, fill: Literal) -> bool {
     }
 }
 
-/// Whether indices and entries alone tell whether a condition holds.
+/// Whether a condition chooses places: where indices and entries alone tell whether it holds, or where it is marked as the condition of a
+/// `where`, by a conversion that changes nothing.
 fn chooses_places(condition: &Expr) -> bool {
     match condition {
         Expr::Access(access) => access.reads == Reading::Stored,
+        Expr::Cast(ElementType::Bool, _) => true,
         Expr::Call(..) | Expr::Reduce(..) => false,
         _ => condition.children().into_iter().all(chooses_places),
     }

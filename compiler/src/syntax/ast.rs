@@ -419,6 +419,9 @@ pub enum ExprKind {
 pub(crate) const PLACES: [(&str, crate::ir::ReduceOperator); 2] =
     [("argmin", crate::ir::ReduceOperator::Min), ("argmax", crate::ir::ReduceOperator::Max)];
 
+/// The words that are made of several reductions: they are calls, of their variables and then of what they are of.
+pub(crate) const SUMMARIES: [&str; 5] = ["mean", "var", "norm2", "logsumexp", "softmax"];
+
 /// `schedule { split(k, k0, k1, 32); parallel(p); }`
 #[derive(Debug, Clone, PartialEq)]
 pub struct Schedule {

@@ -278,6 +278,12 @@ impl Display for Expr {
                 let (left, right) = (Operand(left, operator.left()), Operand(right, operator.right()));
                 write!(f, "{left} {} {right}", operator.symbol())
             }
+            ExprKind::Call(function, arguments) if SUMMARIES.contains(&function.name.as_str()) => {
+                match &arguments[..] {
+                    [variables @ .., body] => write!(f, "{function}({})({body})", List(variables)),
+                    [] => write!(f, "{function}()"),
+                }
+            }
             ExprKind::Call(function, arguments) => write!(f, "{function}({})", List(arguments)),
             ExprKind::Reduce { operator, place, variables, body } => {
                 let word = PLACES.iter().find(|(_, of)| *place && of == operator).map(|(word, _)| *word);

@@ -45,9 +45,31 @@ In a computed index it is a factor or a term: a matricised tensor, whose columns
     fn kronecker(A: csr, B: csr) -> K: csr { K(i * extent(k) + k, j * extent(l) + l) = A(i, j) * B(k, l); }
 ",
     ));
+    topics.push(summaries());
     topics.push(places());
     topics.extend(ElementType::ALL.into_iter().map(element));
     topics
+}
+
+/// The words that are made of several reductions.
+fn summaries() -> Topic {
+    Topic {
+        kind: Kind::Function,
+        name: "softmax".to_owned(),
+        others: &["mean", "var", "norm2", "logsumexp"],
+        summary: "what is made of several reductions: weights, a mean, a variance, a norm, the logarithm of a sum of exponentials"
+            .to_owned(),
+        text: "`mean(j)(…)`, `var(j)(…)`, `norm2(j)(…)`, `logsumexp(j)(…)` and `softmax(j)(…)` stand for several statements, which \
+`--emit notation` shows. They are of all values; behind a mask, of its entries. The greatest value is taken off before `exp`, so that nothing \
+overflows. `softmax` has the index that it is over, the others lack it.
+
+    fn rows(S: csr) -> (P: csr, m: dense) {
+        P(i, j) = softmax(j)(S(i, j)) where S(i, j);
+        m(i) = mean(j)(S(i, j));
+    }
+"
+        .to_owned(),
+    }
 }
 
 fn reduction(operator: ReduceOperator) -> Topic {

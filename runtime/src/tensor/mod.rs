@@ -43,6 +43,7 @@ mod kept;
 mod law;
 mod layout;
 mod level_arrays;
+mod map;
 #[cfg(test)]
 mod map_law;
 mod mapped;
@@ -78,6 +79,7 @@ pub use formats::{LevelList, Levels, Mode, ModeList, Permuted, RowMajor, Scalar,
 pub use index_array::{Index, IndexArray};
 pub(crate) use layout::level_extents;
 pub use level_arrays::LevelArrays;
+pub use map::IndexError;
 pub use mapped::{
     Constant, CoordinateType, Difference, Extent, Interleaved, MapLevels, Mapped, Morton, Product, Quotient, Remainder,
     Sum,

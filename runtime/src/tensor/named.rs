@@ -157,6 +157,11 @@ named_formats! {
         each(0..N - 1, mode, LevelFormat::DENSE),
         one(mode(N - 1), LevelFormat::BANDED),
     ];
+    /// An array of indices, as `src` in `x(src(e))`: one for each index of the modes before.
+    Map [N] [] = 1, [
+        each(0..N - 1, mode, LevelFormat::DENSE),
+        one(mode(N - 1), LevelFormat::SINGLETON),
+    ];
 }
 
 /// Coordinates, by the name of Yang 2019.

@@ -22,7 +22,7 @@ impl fmt::Display for AnyTensor {
     /// # Ok::<(), spc::tensor::PackError>(())
     /// ```
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        with_values!(&self.values, |values| self.show(f, values))
+        self.show(f, &|place| with_values!(&self.values, |values| values.get(place).map(ToString::to_string)))
     }
 }
 
@@ -34,9 +34,11 @@ impl<T, F> fmt::Display for Tensor<T, F> {
 }
 
 impl AnyTensor {
-    fn show<T: Element>(&self, f: &mut fmt::Formatter<'_>, values: &[T]) -> fmt::Result {
+    /// `value` is the text of the value at a place, if there is one.
+    fn show(&self, f: &mut fmt::Formatter<'_>, value: &dyn Fn(usize) -> Option<String>) -> fmt::Result {
+        let of = |place: usize| value(place).unwrap_or_default();
         if self.order() == 0 {
-            return values.first().map_or(Ok(()), |value| write!(f, "{value}"));
+            return f.write_str(&of(0));
         }
         let shape: Vec<String> = self.shape.iter().map(usize::to_string).collect();
         let (shape, name, count) = (shape.join(" × "), self.element().name(), self.nnz());
@@ -48,7 +50,7 @@ impl AnyTensor {
             _ => (usize::MAX, usize::MAX),
         };
         if rows <= TABLE && columns <= TABLE {
-            return self.table(f, rows, columns, values);
+            return self.table(f, rows, columns, &of);
         }
         let mut shown = 0;
         let mut result = Ok(());
@@ -58,18 +60,24 @@ impl AnyTensor {
             }
             shown += 1;
             let index: Vec<String> = index.iter().map(usize::to_string).collect();
-            result = write!(f, "\n({}) {}", index.join(", "), values[position]);
+            result = write!(f, "\n({}) {}", index.join(", "), of(position));
             result.is_ok()
         });
         result?;
         if shown < count { write!(f, "\n… {} more", count - shown) } else { Ok(()) }
     }
 
-    fn table<T: Element>(&self, f: &mut fmt::Formatter<'_>, rows: usize, columns: usize, values: &[T]) -> fmt::Result {
+    fn table(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        rows: usize,
+        columns: usize,
+        value: &dyn Fn(usize) -> String,
+    ) -> fmt::Result {
         let mut cells = vec![vec![".".to_owned(); columns]; rows];
         self.for_each_position(|index, position| match *index {
-            [column] => cells[0][column] = values[position].to_string(),
-            [row, column] => cells[row][column] = values[position].to_string(),
+            [column] => cells[0][column] = value(position),
+            [row, column] => cells[row][column] = value(position),
             _ => {}
         });
         let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);

@@ -33,20 +33,24 @@ impl AnyTensor {
         if self.is_plain() {
             return self.listed_positions(values);
         }
-        // Counted before, so that there is room for all.
         let count = self.nnz();
+        let mut listed = memory::try_room(count)?;
+        let indices = self.listed_indices(count, &mut |position| listed.push(values[position]))?;
+        Ok((indices, listed))
+    }
+
+    /// The index of each of `count` entries in each mode, in storage order; `visit` gets the position of each.
+    fn listed_indices(&self, count: usize, visit: &mut dyn FnMut(usize)) -> Result<Vec<Indices>, OutOfMemory> {
         let mut columns = Vec::with_capacity(self.order());
         for _ in 0..self.order() {
             columns.push(memory::try_room(count)?);
         }
-        let mut listed = memory::try_room(count)?;
         self.walk().each(&mut |index, position| {
             columns.iter_mut().zip(index).for_each(|(column, &index)| column.push(index));
-            listed.push(values[position]);
+            visit(position);
         });
         let columns = columns.into_iter().zip(&self.shape);
-        let indices = columns.map(|(column, &extent)| Indices::of(&column, extent)).collect::<Result<_, _>>()?;
-        Ok((indices, listed))
+        columns.map(|(column, &extent)| Indices::of(&column, extent)).collect()
     }
 }
 

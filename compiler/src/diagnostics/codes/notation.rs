@@ -34,7 +34,7 @@ pub const MASK_INDEX: Code = Code::error(114);
 pub const INDEX_EXPRESSION: Code = Code::error(115);
 /// A pack of indices of which nothing tells how many it stands for, or that stands for several numbers of them.
 pub const UNKNOWN_PACK: Code = Code::error(116);
-/// A condition behind `where` on something else than indices and entries.
+/// What follows `where` and is no truth value.
 pub const CONDITION: Code = Code::error(117);
 /// A temporary or a result that is read before a statement makes it.
 pub const READ_BEFORE_MADE: Code = Code::error(120);
@@ -48,6 +48,8 @@ pub const DEFINITION: Code = Code::error(130);
 pub const RECURSIVE_FUNCTION: Code = Code::error(131);
 /// A monoid that reduces to another value in another order, or whose identity changes something.
 pub const MONOID_LAW: Code = Code::error(132);
+/// What a gradient is asked for that has none.
+pub const NO_GRADIENT: Code = Code::error(133);
 
 /// A named format that does not exist.
 pub const UNKNOWN_FORMAT: Code = Code::error(201);
@@ -426,21 +428,22 @@ Correct:
     },
     Entry {
         code: CONDITION,
-        title: "a condition on values behind `where`",
+        title: "no condition behind `where`",
         explanation: "
-`where` chooses coordinates: by comparing index expressions (`i < j`, `i + 1 == j`, `i % 2 == 0`), by whether tensors have an entry there
-(`M(i, j)`), and by `&&`, `||` and `!` of such. A sparse result stores nothing where it does not hold. Values are chosen by `select`.
+`where` chooses coordinates: by comparing index expressions (`i < j`, `i + 1 == j`, `i % 2 == 0`) or values (`abs(A(i, j)) > 0.1`), by whether
+tensors have an entry there (`M(i, j)`), and by `&&`, `||` and `!` of such. A sparse result stores nothing where it does not hold. `select`
+chooses values: it gives a zero that is stored.
 
 Wrong:
 
     fn positive(A: csr) -> B: csr {
-        B(i, j) = A(i, j) where A(i, j) > 0;
+        B(i, j) = A(i, j) where max(A(i, j), 0);
     }
 
 Correct:
 
     fn positive(A: csr) -> B: csr {
-        B(i, j) = select(A(i, j) > 0, A(i, j), 0);
+        B(i, j) = A(i, j) where A(i, j) > 0;
     }
 ",
     },
@@ -573,6 +576,28 @@ Correct:
     monoid either(a, b) = a + b - a * b with 0;
     fn f(x: dense) -> s: f64 {
         s = either(i)(x(i));
+    }
+",
+    },
+    Entry {
+        code: NO_GRADIENT,
+        title: "no gradient",
+        explanation: "
+`spc grad` differentiates sums, products, quotients, functions, `select`, and reductions by `sum`, `min` and `max`, by parameters of real
+numbers. Other reductions and updates, remainders, bits and complex numbers have no derivative here. Comparisons, masks, `stored`, indices
+and conversions to integers are constants.
+
+Wrong:
+
+    fn product(x: dense) -> p: f64 {
+        p = prod(i)(x(i));
+    }
+
+Correct:
+
+    fn product(x: dense) -> p: f64 {
+        let s = sum(i)(ln(x(i)));
+        p = exp(s);
     }
 ",
     },

@@ -38,7 +38,9 @@ fn check_singletons(levels: &[PlacedLevel], report: &mut Report) {
     let singletons = levels.iter().enumerate().filter(|(_, placed)| placed.level.format.kind.is_singleton());
     for (place, singleton) in singletons {
         let above = place.checked_sub(1).map(|above| &levels[above]);
-        if above.is_none_or(|above| above.level.format.unique()) {
+        // An array of indices has one below each index of the levels above.
+        let is_index = place > 0 && levels[..place].iter().all(|above| above.level.format.kind.is_dense());
+        if !is_index && above.is_none_or(|above| above.level.format.unique()) {
             report.push(misplaced_singleton(singleton.span, above));
         }
     }
@@ -50,7 +52,6 @@ fn misplaced_singleton(span: Span, above: Option<&PlacedLevel>) -> Diagnostic {
             .label("holds one coordinate for each position of the level above");
     match above.map(|above| above.level.format.kind) {
         None => refusal.help("begin with `compressed(nonunique)`, or use `compressed`"),
-        Some(kind) if kind.is_dense() => refusal.help("use `compressed` below a `dense` level"),
         Some(_) => refusal
             .related(above.map(|above| above.span).unwrap_or(span), "holds each coordinate once")
             .help("write `nonunique` in parentheses after the level above"),

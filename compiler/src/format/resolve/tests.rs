@@ -119,7 +119,7 @@ fn levels_take_properties() {
 #[test]
 fn what_stores_no_tensor_is_refused() {
     assert_eq!(codes("[singleton, dense]", 2), [210]);
-    assert_eq!(codes("[dense, singleton]", 2), [210]);
+    assert_eq!(codes("[bitmap, singleton]", 2), [210]);
     assert_eq!(codes("[compressed, singleton]", 2), [210]);
     assert_eq!(codes("[diagonal, dense]", 2), [210]);
     assert_eq!(codes("[run, diagonal]", 2), [210]);

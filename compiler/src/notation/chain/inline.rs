@@ -63,6 +63,37 @@ pub(super) fn inline(mut kernel: Kernel, fuse: bool, problems: &mut Diagnostics)
     (renumbered(kernel), decisions)
 }
 
+/// The kernel with each temporary that is read once where it is read, as far as none need be made; `None` where there is none like that.
+pub(super) fn merged(kernel: &Kernel) -> Option<Kernel> {
+    let mut merged = kernel.clone();
+    let mut place = 0;
+    while place < merged.statements.len() {
+        if is_read_once(&merged, place) {
+            substitute(&mut merged, place);
+        } else {
+            place += 1;
+        }
+    }
+    (merged.statements.len() < kernel.statements.len()).then(|| renumbered(merged))
+}
+
+/// Whether a statement makes a temporary that one access reads, which its value can stand for.
+fn is_read_once(kernel: &Kernel, place: usize) -> bool {
+    let definition = &kernel.statements[place];
+    let temporary = definition.target.tensor;
+    let later = &kernel.statements[place + 1..];
+    let uses: Vec<Use<'_>> = later.iter().flat_map(|statement| uses(statement, temporary)).collect();
+    let is_made_once = kernel.statements.iter().filter(|other| other.target.tensor == temporary).count() == 1;
+    let [one] = &uses[..] else { return false };
+    kernel.tensor(temporary).role == Role::Temporary
+        && is_made_once
+        && definition.operator.is_none()
+        && asked(kernel, &kernel.tensor(temporary).name).is_none()
+        && !is_computed(kernel, one.access)
+        && must_be_made(kernel, definition, later, true).is_ok()
+        && stays_small(kernel, definition, later).is_ok()
+}
+
 /// What the schedule says of a temporary: whether it is to be computed where it is read, or to be made.
 fn asked(kernel: &Kernel, name: &str) -> Option<(bool, Span)> {
     let mut directives = kernel.schedule.iter().flat_map(|schedule| &schedule.directives);

@@ -73,6 +73,11 @@ pub fn chain(kernel: &Kernel, fuse: bool, most: usize) -> Chain {
     Chain { kernel, links, decisions, problems }
 }
 
+/// The kernel with each temporary that is read once where it is read, as far as none need be made; `None` where there is none like that.
+pub(crate) fn merged(kernel: &Kernel) -> Option<Kernel> {
+    inline::merged(kernel)
+}
+
 /// Variables in the place of others: given ones, and copies of all that are met beside them.
 struct Renaming {
     pairs: Vec<(IndexVariable, IndexVariable)>,

@@ -9,7 +9,7 @@
 //!                                          y(i) = max(y_part(i), max(j)(select(stored(A(i, j)), -inf, 0.0)));
 //! ```
 //!
-//! Where no order of loops has the result's indices outside, as in a product of matrices by rows, the entries are counted first:
+//! Where no order of loops has the result's indices outside, as in a product of matrices by rows, or it has none, the entries are counted first:
 //!
 //! ```text
 //! Y(i, j) = max(k)(A(i, k) * B(k, j));     →     Y_part(i, j) = max(k)(…);
@@ -115,11 +115,13 @@ impl Region {
             return None;
         }
         let operands: Vec<Access> = of_set(used).map(|(_, operand)| operand.clone()).collect();
+        let is_power = operator == ReduceOperator::Multiply && !literal(&constant).is_some_and(Literal::is_zero);
         let is_nested = are_nested(kernel, &statement.target.indices, &operands);
-        let is_zero = literal(&constant).is_some_and(Literal::is_zero);
-        if !is_nested && operator == ReduceOperator::Multiply && !is_zero {
+        if is_power && !is_nested {
             return None;
         }
+        // The outermost loop of a scalar goes through all values of an index, unless entries are counted.
+        let is_nested = is_nested && (is_power || !statement.target.indices.is_empty());
         let (variables, body) = (variables.clone(), (**body).clone());
         Some(Region { operator, variables, body, support, operands, constant, identity, is_nested })
     }
@@ -149,15 +151,30 @@ impl Region {
             with_own_variables(kernel, value)
         } else {
             let index = ElementType::I64;
-            let number = |value: f64| Box::new(Expr::Literal(Literal::new(index, value).unwrap_or(index.zero())));
+            let number = |element: ElementType, value: f64| {
+                Box::new(Expr::Literal(Literal::new(element, value).unwrap_or(element.zero())))
+            };
             let stored = temporary(kernel, &statement.target, "stored", index, index.zero());
-            let counted = Expr::Select(support(), number(1.0), number(0.0));
+            let counted = Expr::Select(support(), number(index, 1.0), number(index, 0.0));
             made.push(assigned(&stored, reduce(ReduceOperator::Add, counted)));
-            let all = with_own_variables(kernel, reduce(ReduceOperator::Add, *number(1.0)));
-            let is_less = || both(BinaryOperator::Less, Expr::Access(stored.clone()), all.clone());
+            // A product of extents may be more than a whole number can be; sums of whole numbers wrap around as it does.
+            let wraps = self.operator == ReduceOperator::Add && !element.is_rounded();
+            let number_type = if wraps || self.variables.len() == 1 { index } else { ElementType::F64 };
+            let extent = |variable: &IndexVariable| {
+                let counted = Expr::Reduce(ReduceOperator::Add, vec![*variable], number(number_type, 1.0));
+                with_own_variables(kernel, counted)
+            };
+            let extents: Vec<Expr> = self.variables.iter().map(extent).collect();
+            let all = extents.into_iter().reduce(|all, one| both(BinaryOperator::Multiply, all, one));
+            let all = all.unwrap_or(*number(number_type, 1.0));
+            let stored = match number_type {
+                ElementType::I64 => Expr::Access(stored),
+                other => Expr::Cast(other, Box::new(Expr::Access(stored))),
+            };
+            let is_less = || both(BinaryOperator::Less, stored.clone(), all.clone());
             let absent = match self.operator {
                 ReduceOperator::Add => {
-                    let absent = both(BinaryOperator::Subtract, all.clone(), Expr::Access(stored.clone()));
+                    let absent = both(BinaryOperator::Subtract, all.clone(), stored.clone());
                     both(BinaryOperator::Multiply, self.constant.clone(), Expr::Cast(element, Box::new(absent)))
                 }
                 _ => self.constant.clone(),

@@ -72,6 +72,8 @@ impl<'s> Values<'_, 's> {
         });
         let value = self.value(operand, from)?;
         match (from, to) {
+            // It marks a condition that chooses.
+            (ElementType::Bool, ElementType::Bool) => Some(Expr::Cast(to, Box::new(value))),
             _ if from == to => Some(value),
             (ElementType::Bool, _) => {
                 let number = |truth: f64| Literal::new(to, truth).map(|literal| Box::new(Expr::Literal(literal)));
@@ -186,13 +188,19 @@ fn no_extent(asked: &syntax::Expr, help: &str) -> Diagnostic {
     Diagnostic::new(codes::UNBOUND_INDEX, asked.span, message).label("no index of the statement").help(help.to_owned())
 }
 
+/// What may be meant by the name of a function that nothing knows.
+pub(super) fn meant(name: &str, call: Option<&syntax::Access>) -> Option<String> {
+    let close = || suggest::similar(name, functions::names()).map(|close| format!("did you mean `{close}`?"));
+    neighbours::instead(name, call).or_else(close)
+}
+
 /// A function that nothing knows.
 pub(super) fn unknown_function(name: &Ident, call: Option<&syntax::Access>) -> Diagnostic {
     let message = format!("there is no function `{}`", name.name);
     let unknown = Diagnostic::new(codes::UNKNOWN_FUNCTION, name.span, message).label("not a function");
-    let close = || suggest::similar(&name.name, functions::names()).map(|close| format!("did you mean `{close}`?"));
-    let help = neighbours::instead(&name.name, call).or_else(close);
-    unknown.help(help.unwrap_or_else(|| format!("the functions are {}", words::list(functions::names()))))
+    unknown.help(
+        meant(&name.name, call).unwrap_or_else(|| format!("the functions are {}", words::list(functions::names()))),
+    )
 }
 
 fn argument_count(entry: &functions::Entry, given: usize, span: Span) -> Diagnostic {

@@ -1,12 +1,14 @@
-//! What follows `where` after a tensor: conditions on indices, which choose coordinates.
+//! What follows `where` after a tensor: conditions on indices and on values, which choose coordinates.
 //!
-//! A term that a condition does not choose is what changes nothing; where that is told by indices alone, a sparse result stores
-//! nothing there:
+//! A term that a condition does not choose is what changes nothing, and a sparse result stores nothing there:
 //!
 //! ```text
 //! L(i, j) = A(i, j) where i > j          →      L(i, j) = select(i > j, A(i, j), 0)
 //! y(i) = A(i, j) * x(j) where j < i      →      y(i) = sum(j)(select(j < i, A(i, j) * x(j), 0))
+//! B(i, j) = A(i, j) where A(i, j) > 2    →      B(i, j) = select(bool(A(i, j) > 2), A(i, j), 0)
 //! ```
+//!
+//! A conversion of a truth value to one marks a condition on values, which chooses. One without it gives zeros that are stored.
 
 use super::indices::Indices;
 use super::value::Values;
@@ -16,7 +18,7 @@ use crate::notation::{Assignment, BinaryOperator, Expr, IndexVariable, UnaryOper
 use crate::syntax::{self, ExprKind};
 
 impl<'s> Values<'_, 's> {
-    /// A condition on indices, and on whether tensors have entries.
+    /// A condition on indices, on values, and on whether tensors have entries.
     pub(super) fn chooses(&mut self, expr: &'s syntax::Expr) -> Option<Expr> {
         match &expr.kind {
             ExprKind::Bool(value) => Some(Expr::Literal(constant::truth(*value))),
@@ -27,19 +29,19 @@ impl<'s> Values<'_, 's> {
                 let (left, right) = (self.chooses(left), self.chooses(right));
                 Some(Expr::Binary(*operator, Box::new(left?), Box::new(right?)))
             }
-            ExprKind::Binary(operator, left, right) if !operator.is_arithmetic() => {
-                for side in [left, right] {
-                    if let Some(problem) = self.not_of_indices(side) {
-                        self.found.push(problem);
-                        return None;
-                    }
-                }
+            ExprKind::Binary(operator, left, right)
+                if !operator.is_arithmetic() && self.is_of_indices(left) && self.is_of_indices(right) =>
+            {
                 let (left, right) = (self.value(left, ElementType::I64), self.value(right, ElementType::I64));
                 Some(Expr::Binary(*operator, Box::new(left?), Box::new(right?)))
             }
             ExprKind::Access(access) => {
                 let access = self.unread(access)?;
                 Some(self.asked(access))
+            }
+            _ if self.kind(expr) == Some(ElementType::Bool) => {
+                let condition = self.condition(expr)?;
+                Some(Expr::Cast(ElementType::Bool, Box::new(condition)))
             }
             _ => {
                 self.found.push(no_condition(expr.span));
@@ -48,25 +50,24 @@ impl<'s> Values<'_, 's> {
         }
     }
 
-    /// Why a side of a comparison is not made of index variables and whole numbers.
-    fn not_of_indices(&self, expr: &syntax::Expr) -> Option<Diagnostic> {
+    /// Whether a side of a comparison is made of index variables and whole numbers.
+    fn is_of_indices(&self, expr: &syntax::Expr) -> bool {
         match &expr.kind {
-            ExprKind::Number { suffix: None, digits } if digits.bytes().all(|digit| digit.is_ascii_digit()) => None,
-            ExprKind::Name(name) if self.tensor(&name.name).is_none() => None,
-            ExprKind::Unary(UnaryOperator::Negate, operand) => self.not_of_indices(operand),
+            ExprKind::Number { suffix: None, digits } => digits.bytes().all(|digit| digit.is_ascii_digit()),
+            ExprKind::Name(name) => self.tensor(&name.name).is_none(),
+            ExprKind::Unary(UnaryOperator::Negate, operand) => self.is_of_indices(operand),
             ExprKind::Binary(operator, left, right) if operator.is_arithmetic() => {
-                self.not_of_indices(left).or_else(|| self.not_of_indices(right))
+                self.is_of_indices(left) && self.is_of_indices(right)
             }
-            _ => Some(no_condition(expr.span)),
+            _ => false,
         }
     }
 }
 
 fn no_condition(span: Span) -> Diagnostic {
-    Diagnostic::new(codes::CONDITION, span, "`where` chooses by indices and by entries")
-        .label("neither an index nor a number")
-        .help("compare indices, as in `where i < j`, or name a tensor, as in `where M(i, j)`")
-        .help("values are chosen by `select(A(i, j) > 0, …, 0)`")
+    Diagnostic::new(codes::CONDITION, span, "`where` chooses by indices, by entries and by values")
+        .label("not a truth value")
+        .help("compare indices or values, as in `where i < j` and `where A(i, j) > 0`, or name a tensor, as in `where M(i, j)`")
 }
 
 /// Wraps a right-hand side, whose sums are not explicit yet, in the conditions that choose terms of sums; what is left chooses

@@ -64,7 +64,7 @@ fn of_parameter(parameter: &syntax::Parameter, role: Role) -> Declaration<'_> {
     }
 }
 
-fn of_let(statement: &Statement) -> Declaration<'_> {
+pub(super) fn of_let(statement: &Statement) -> Declaration<'_> {
     let name = &statement.target.name;
     Declaration {
         name: &name.name,

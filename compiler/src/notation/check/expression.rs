@@ -2,20 +2,42 @@
 
 use super::option::FormatOption;
 use super::problems::Problems;
-use super::{concat, declaration, extents, kernel, packs, uses};
+use super::{call, concat, declaration, extents, index_arrays, kernel, packs, summaries, uses};
 use crate::diagnostics::{Diagnostic, Span, codes::notation as codes, suggest};
 use crate::format::resolve::Definitions;
 use crate::ir::ElementType;
 use crate::notation::{Kernel, Role};
 use crate::syntax::Statement;
 
-/// The tensors and scalars that a bare expression reads, in order of appearance, each with its number of indices.
-pub fn read_by(statement: &Statement) -> Vec<(String, usize)> {
-    let uses = uses::of_statement(statement);
+/// A tensor or scalar that a bare expression reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Read {
+    /// Its name.
+    pub name: String,
+    /// How many indices the text has for it.
+    pub order: usize,
+    /// Whether it stands as an index of another: it is stored as `map`, with one mode more.
+    pub is_index: bool,
+}
+
+/// The tensors and scalars that a bare expression reads, in order of appearance.
+pub fn read_by(statement: &Statement) -> Vec<Read> {
+    let mut expanded = [summaries::without(statement)];
+    let arrays = index_arrays::expand(&mut expanded, &may_be_tensor);
+    let uses = uses::of_statement(&expanded[0]);
     let order = |name: &str| uses.iter().filter(|used| used.name.name == name).map(|used| used.order).max();
-    let declarations = declaration::of_statement(statement, &[]);
+    let declarations = declaration::of_statement(&expanded[0], &[]);
     let read = declarations.iter().filter(|declaration| declaration.role == Role::Input);
-    read.map(|declaration| (declaration.name.to_owned(), order(declaration.name).unwrap_or(0))).collect()
+    let read = read.map(|declaration| {
+        let (name, is_index) = (declaration.name.to_owned(), arrays.contains(declaration.name));
+        Read { order: order(&name).unwrap_or(0) - usize::from(is_index), name, is_index }
+    });
+    read.collect()
+}
+
+/// Whether a name that nothing declares may be that of a tensor: it is like that of no function.
+fn may_be_tensor(name: &str) -> bool {
+    ![concat::CONCAT, extents::EXTENT].contains(&name) && call::meant(name, None).is_none()
 }
 
 /// Checks a bare expression: the kernel `kernel`, whose parameters are what the right-hand side reads, in order of
@@ -62,18 +84,28 @@ fn check_with(
         return Err(problems);
     }
     let has_one = |name: &str| options.iter().any(|option| option.name == name);
-    let mut body = concat::expand(vec![statement.clone()], has_one(concat::CONCAT), &mut problems.expression);
+    let body = summaries::expand(vec![statement.clone()]);
+    let made: Vec<Statement> = body.iter().filter(|statement| statement.is_let).cloned().collect();
+    let mut body = concat::expand(body, has_one(concat::CONCAT), &mut problems.expression);
     if !problems.is_empty() {
         return Err(problems);
     }
     extents::calls(&mut body, has_one(extents::EXTENT));
+    let is_tensor = |name: &str| has_one(name) || may_be_tensor(name);
+    let index_arrays = index_arrays::expand(&mut body, &is_tensor);
     let whole = match &body[..] {
         [one] => one.clone(),
-        _ => concat::as_sum(&statement),
+        _ => {
+            let mut sum = concat::as_sum(&summaries::without(&statement));
+            index_arrays::expand(std::slice::from_mut(&mut sum), &is_tensor);
+            sum
+        }
     };
     let statement = &whole;
     let mut declarations = declaration::of_statement(statement, options);
+    declarations.extend(made.iter().map(declaration::of_let));
     let undeclared = declarations.iter_mut().filter(|it| it.role == Role::Input && it.element.is_none());
+    let undeclared = undeclared.filter(|it| !index_arrays.contains(it.name));
     undeclared.filter(|_| usual != ElementType::F64).for_each(|it| it.element = Some((usual, it.span)));
     for (place, option) in options.iter().enumerate() {
         let known = declarations.iter().map(|declaration| declaration.name);
@@ -89,6 +121,7 @@ fn check_with(
         documentation: &[],
         visibility: "pub",
         body: &body,
+        index_arrays: &index_arrays,
         schedule: None,
     };
     let kernel = kernel::check(&source, &declarations, definitions, &mut problems);

@@ -209,7 +209,7 @@ impl Kernel {
 }
 
 /// Gives computed variables the text of their value as a name.
-fn named_by_value(mut variables: Vec<Variable>) -> Vec<Variable> {
+pub(in crate::notation) fn named_by_value(mut variables: Vec<Variable>) -> Vec<Variable> {
     for place in 0..variables.len() {
         if let Some(value) = &variables[place].value {
             variables[place].name = text(value, &variables);

@@ -11,6 +11,7 @@ use crate::format::{Format, resolve::Definitions};
 use crate::notation::chooser::chooser;
 use crate::notation::{Access, Assignment, Kernel, Role, Tensor};
 use crate::syntax::{Schedule, Statement, neighbours};
+use std::collections::BTreeSet;
 
 /// A kernel as written, without its declarations.
 pub(super) struct Source<'a> {
@@ -19,6 +20,8 @@ pub(super) struct Source<'a> {
     pub(super) documentation: &'a [String],
     pub(super) visibility: &'a str,
     pub(super) body: &'a [Statement],
+    /// The tensors that stand as indices of others.
+    pub(super) index_arrays: &'a BTreeSet<String>,
     pub(super) schedule: Option<&'a Schedule>,
 }
 
@@ -31,7 +34,7 @@ pub(super) fn check(
 ) -> Option<Kernel> {
     let declared = |name: &str| declarations.iter().any(|declaration| declaration.name == name);
     let uses: Vec<Use<'_>> = source.body.iter().flat_map(|statement| mentions(statement, &declared)).collect();
-    let mut tensors = tensors::check(declarations, source.body, &uses, definitions, problems);
+    let mut tensors = tensors::check(declarations, (source.body, source.index_arrays), &uses, definitions, problems);
     check_names(&tensors, &uses, source.body, &mut problems.expression);
     sequence::check(source.body, &tensors, &mut problems.expression);
 

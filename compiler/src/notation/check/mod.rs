@@ -12,6 +12,7 @@ mod extents;
 mod functions;
 mod hints;
 mod index;
+mod index_arrays;
 mod indices;
 mod kernel;
 mod literal;
@@ -25,6 +26,7 @@ mod result;
 mod schedule;
 mod sequence;
 mod statement;
+mod summaries;
 mod temporary;
 mod tensors;
 mod types;
@@ -32,7 +34,8 @@ mod uses;
 mod value;
 mod visits;
 
-pub use expression::{check_expression, read_by};
+pub use expression::{Read, check_expression, read_by};
+pub(super) use indices::named_by_value;
 pub use option::FormatOption;
 pub use problems::Problems;
 pub(crate) use reduction::name as reduction_name;
@@ -44,6 +47,7 @@ use super::Kernel;
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes};
 use crate::format::{prelude, resolve};
 use crate::syntax::{self, Ident, Item, Program};
+use std::collections::BTreeSet;
 
 /// Checks every kernel and every definition of a program.
 ///
@@ -82,7 +86,7 @@ fn check_kernel(
     problems: &mut Problems,
 ) -> Option<Kernel> {
     let mut expansion = Diagnostics::new();
-    let kernel = &with_indices(kernel, definitions, &mut expansion);
+    let (kernel, arrays) = &with_indices(kernel, definitions, &mut expansion);
     defined.check_tensors(kernel, &mut expansion);
     let (kernel, calls) = defined.expand(kernel, &mut expansion);
     let outside = std::mem::replace(&mut problems.expression, Diagnostics::new());
@@ -91,18 +95,18 @@ fn check_kernel(
         expansion.into_sorted().into_iter().for_each(|problem| problems.expression.push(problem));
         return None;
     }
-    let checked = check_expanded(&kernel, definitions, problems);
+    let checked = check_expanded(&kernel, arrays, definitions, problems);
     let inside = std::mem::replace(&mut problems.expression, outside);
     define::with_calls(inside, &calls).into_sorted().into_iter().for_each(|found| problems.expression.push(found));
     checked
 }
 
-/// The kernel with indices in the places of packs.
+/// The kernel with indices in the places of packs and of accesses to arrays of indices, which are named.
 fn with_indices(
     kernel: &syntax::Kernel,
     definitions: &resolve::Definitions<'_>,
     found: &mut Diagnostics,
-) -> syntax::Kernel {
+) -> (syntax::Kernel, BTreeSet<String>) {
     let mut kernel = kernel.clone();
     let mut body = std::mem::take(&mut kernel.body);
     let declared = |name: &str| {
@@ -112,14 +116,21 @@ fn with_indices(
     packs::expand(&mut body, &declared, found);
     let tensors = kernel.parameters.iter().chain(&kernel.results);
     let has_one = |name: &str| tensors.clone().any(|tensor| tensor.name.name == name);
+    let body = summaries::expand(body);
     let mut body = concat::expand(body, has_one(concat::CONCAT), found);
     extents::calls(&mut body, has_one(extents::EXTENT));
-    kernel.body = body;
-    kernel
+    let is_tensor = |name: &str| {
+        has_one(name) || body.iter().any(|statement| statement.is_let && statement.target.name.name == name)
+    };
+    let mut expanded = body.clone();
+    let arrays = index_arrays::expand(&mut expanded, &is_tensor);
+    kernel.body = expanded;
+    (kernel, arrays)
 }
 
 fn check_expanded(
     kernel: &syntax::Kernel,
+    index_arrays: &BTreeSet<String>,
     definitions: &resolve::Definitions<'_>,
     problems: &mut Problems,
 ) -> Option<Kernel> {
@@ -130,6 +141,7 @@ fn check_expanded(
         documentation: &kernel.documentation,
         visibility: &kernel.visibility,
         body: &kernel.body,
+        index_arrays,
         schedule: kernel.schedule.as_ref(),
     };
     kernel::check(&source, &declarations, definitions, problems)

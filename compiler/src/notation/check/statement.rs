@@ -191,9 +191,23 @@ fn instead_of_reading(statement: &Statement, tensors: &[Tensor], updates: bool) 
     match statement.is_let {
         true => "a temporary is made at once: give what it is made of another name".to_owned(),
         false => {
-            format!("a result begins anew with each call: pass what it held before as a parameter, as in `{written}`")
+            let solve = match is_elsewhere(&statement.value, target) {
+                true => ". What reads its own result at other indices, as a triangular solve does, is not supported",
+                false => "",
+            };
+            format!(
+                "a result begins anew with each call: pass what it held before as a parameter, as in `{written}`; \
+                 `spc run --feed {before}={name} --iterate 100` repeats that{solve}"
+            )
         }
     }
+}
+
+/// Whether an expression reads a tensor at other indices than these.
+fn is_elsewhere(expr: &syntax::Expr, target: &syntax::Access) -> bool {
+    let is_own = |access: &syntax::Access| access.name.name == target.name.name;
+    matches!(&expr.kind, ExprKind::Access(access) if is_own(access) && access.to_string() != target.to_string())
+        || expr.children().into_iter().any(|child| is_elsewhere(child, target))
 }
 
 /// Gives what is read another name.

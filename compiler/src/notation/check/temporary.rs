@@ -37,6 +37,14 @@ pub(in crate::notation) fn format(
     let masked = statement.mask.as_ref().is_some_and(sparse);
     // What is summed over each index of one mode has few values beside what it is summed from.
     let is_vector_of_sums = order <= 1 && matches!(statement.value, Expr::Reduce(..)) && !is_pattern;
+    // What an array of indices scatters comes in any order.
+    let is_scattered = |access: &Access| {
+        let last = access.indices.last().filter(|_| tensors[access.tensor.0].format.is_map());
+        last.is_some_and(|index| statement.target.indices.contains(index))
+    };
+    if !is_pattern && statement.reads().any(is_scattered) {
+        return Format::dense(order);
+    }
     let missing = |access: &Access| tensors[access.tensor.0].missing();
     let fill = tensors[statement.target.tensor.0].fill;
     let is_fill = || simplify::known(&statement.value, &missing).is_some_and(|known| known.equals(fill));
@@ -91,9 +99,9 @@ pub(in crate::notation) fn format(
     Format::permuted(&modes, &levels)
 }
 
-/// The format that stores no more of a result than the entries that its statement makes: as that of a temporary. None where all of a
-/// row is stored if anything of it is, as in a product with a dense matrix: a dense result stores little more. None where several statements
-/// make the result.
+/// The format that stores no more of a result than the entries that its statement makes: as that of a temporary. None where one index
+/// chooses whole rows, as in a product with a dense matrix: a dense result stores little more. None where several statements make the
+/// result.
 pub fn sparsest(kernel: &Kernel, result: &Tensor) -> Option<Format> {
     let makes = |statement: &&Assignment| kernel.tensors[statement.target.tensor.0].name == result.name;
     let mut statements = kernel.statements.iter().filter(makes);
@@ -102,7 +110,10 @@ pub fn sparsest(kernel: &Kernel, result: &Tensor) -> Option<Format> {
     if statement.target.indices.iter().any(is_computed) {
         return None;
     }
-    let is_sparse = |format: &Format| format.levels.last().is_some_and(|last| !last.format.kind.is_dense());
+    let is_sparse = |format: &Format| match format.levels.iter().rposition(|level| !level.format.kind.is_dense()) {
+        Some(last) => last > 0 || format.levels.len() == 1,
+        None => false,
+    };
     Some(format(statement, &kernel.tensors, &kernel.variables, false)).filter(is_sparse)
 }
 

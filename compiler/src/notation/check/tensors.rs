@@ -1,30 +1,36 @@
 //! Orders from use, formats from orders: declarations to tensors.
 
 use super::declaration::{Declaration, Origin};
-use super::hints;
 use super::literal;
 use super::problems::Problems;
 use super::uses::Use;
+use super::{hints, index_arrays as maps};
 use crate::diagnostics::{Diagnostic, codes::notation as codes, words};
 use crate::format::resolve::{self, Definitions};
 use crate::format::{Format, LevelFormat};
 use crate::ir::{ElementType, Literal};
 use crate::notation::{Role, Tensor};
 use crate::syntax::{AssignOperator, FormatExpr, FormatExprKind, Statement};
+use std::collections::BTreeSet;
 
 /// The tensors of a kernel in the order of their declarations. Where a problem was found, what is returned is a stand-in that
 /// lets the other checks go on.
 pub(super) fn check(
     declarations: &[Declaration<'_>],
-    body: &[Statement],
+    (body, index_arrays): (&[Statement], &BTreeSet<String>),
     uses: &[Use<'_>],
     definitions: &Definitions<'_>,
     problems: &mut Problems,
 ) -> Vec<Tensor> {
     let tensors = declarations.iter().map(|declaration| {
         let uses: Vec<&Use<'_>> = uses.iter().filter(|used| used.name.name == declaration.name).collect();
-        let format = format(declaration, &uses, definitions, problems);
-        let element = declaration.element.map_or(ElementType::F64, |(element, _)| element);
+        let is_index = index_arrays.contains(declaration.name);
+        let format = format(declaration, is_index, &uses, definitions, problems);
+        if is_index && format.is_dense() && format.order > 1 || format.is_map() && declaration.role != Role::Input {
+            problems.expression.push(no_index_array(declaration));
+        }
+        let usual = if is_index { ElementType::Bool } else { ElementType::F64 };
+        let element = declaration.element.map_or(usual, |(element, _)| element);
         Tensor {
             name: declaration.name.to_owned(),
             span: declaration.span,
@@ -65,11 +71,14 @@ pub(super) fn start(first: Option<&Statement>, element: ElementType) -> Literal 
 
 fn format(
     declaration: &Declaration<'_>,
+    is_index: bool,
     uses: &[&Use<'_>],
     definitions: &Definitions<'_>,
     problems: &mut Problems,
 ) -> Format {
-    let orders = declaration.format.and_then(|format| resolve::orders(format, definitions));
+    let usual = || (is_index && declaration.origin != Origin::Text).then(maps::format);
+    let written = declaration.format.or_else(usual);
+    let orders = written.and_then(|format| resolve::orders(format, definitions));
     let fixed = orders.filter(|orders| !orders.variadic).map(|orders| orders.minimum);
     let scalar = declaration.format.is_none() && declaration.origin == Origin::Text;
     let order = match uses.first() {
@@ -89,12 +98,31 @@ fn format(
         };
         problems.expression.push(problem);
     }
-    let Some(format) = declaration.format else { return Format::dense(order) };
+    let Some(format) = written else { return Format::dense(order) };
     if order == 0 && !uses.is_empty() {
         problems.expression.push(without_indices(declaration, uses[0]));
         return Format::dense(0);
     }
     stored(declaration, format, order, definitions, problems).unwrap_or_else(|| Format::dense(order))
+}
+
+/// An array of indices that is not stored as one, or made by a kernel.
+fn no_index_array(declaration: &Declaration<'_>) -> Diagnostic {
+    let name = declaration.name;
+    match declaration.role {
+        Role::Input => {
+            let message = format!("`{name}` stands as an index, and is declared as a tensor of numbers");
+            Diagnostic::new(codes::INDEX_EXPRESSION, declaration.span, message)
+                .label("declared here")
+                .help(format!("declare it as an array of indices: `{name}: map`"))
+        }
+        Role::Output | Role::Temporary => {
+            let message = format!("`{name}` is made by the kernel, and an array of indices is a parameter");
+            Diagnostic::new(codes::MISPLACED_SINGLETON, declaration.span, message)
+                .label("has an entry for each of its indices, whatever is computed")
+                .help("store it as `csr`, or as `hocsr` where it has more modes")
+        }
+    }
 }
 
 /// The format for an order.

@@ -158,7 +158,7 @@ fn names_in_index<'a>(expr: &'a Expr, names: &mut Vec<&'a Ident>) {
     }
 }
 
-fn names_of_expr<'a>(expr: &'a Expr, names: &mut Vec<&'a Ident>) {
+pub(super) fn names_of_expr<'a>(expr: &'a Expr, names: &mut Vec<&'a Ident>) {
     match &expr.kind {
         ExprKind::Access(access) => names_of_access(access, names),
         ExprKind::Reduce { variables, body, .. } => {

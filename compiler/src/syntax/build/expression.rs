@@ -181,11 +181,16 @@ impl Builder {
     fn reduction(&mut self, name: Ident, indices: Vec<Index>, body: Expr) -> ExprKind {
         let place = PLACES.iter().find(|(word, _)| *word == name.name).map(|(_, operator)| *operator);
         let operator = place.or_else(|| self.operator(&name.name));
-        if operator.is_none() {
+        let is_summary = operator.is_none() && SUMMARIES.contains(&name.name.as_str());
+        if operator.is_none() && !is_summary {
             let built_in = ReduceOperator::ALL.map(|operator| operator.row().reduction);
             let places = PLACES.iter().map(|(word, _)| *word);
-            let names: Vec<&str> =
-                built_in.into_iter().chain(places).chain(self.monoids.iter().map(String::as_str)).collect();
+            let names: Vec<&str> = built_in
+                .into_iter()
+                .chain(places)
+                .chain(SUMMARIES)
+                .chain(self.monoids.iter().map(String::as_str))
+                .collect();
             self.problems.push(error::unknown_reduction(&name.name, name.span, &names));
         }
         let mut variables = Vec::new();
@@ -193,13 +198,17 @@ impl Builder {
             match index {
                 Index::Expr(Expr { kind: ExprKind::Name(variable), .. }) => variables.push(variable),
                 // The list of what is no reduction may be anything.
-                _ if operator.is_none() => {}
+                _ if operator.is_none() && !is_summary => {}
                 Index::Expr(expr) => self.problems.push(error::not_a_variable(expr.span)),
                 Index::Range { span, .. } => {
                     let takes = "a reduction takes names of index variables";
                     self.problems.push(error::misplaced_range(span, takes));
                 }
             }
+        }
+        if is_summary {
+            let variable = |name: Ident| Expr { span: name.span, kind: ExprKind::Name(name) };
+            return ExprKind::Call(name, variables.into_iter().map(variable).chain([body]).collect());
         }
         let (operator, place) = (operator.unwrap_or(ReduceOperator::Add), place.is_some());
         ExprKind::Reduce { operator, place, variables, body: Box::new(body) }

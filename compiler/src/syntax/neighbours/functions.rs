@@ -71,18 +71,10 @@ const TABLE: &[(&[&str], Here)] = &[
     (&["isnan", "is_nan"], Expression("select(a != a, 1, 0)")),
     (&["angle", "arg", "phase"], Expression("atan2(im(a), re(a))")),
     (&["heaviside", "step"], Expression("select(a > 0, 1, 0)")),
-    (&["mean", "average", "avg"], Words("a mean is a sum and a quotient: `sum(i)(x(i)) / extent(i)`")),
-    (
-        &["var", "variance"],
-        Words("a variance is made of sums: `sum(i)(pow(x(i) - m, 2)) / extent(i)`, where `m` is the mean"),
-    ),
-    (
-        &["std", "stddev"],
-        Words(
-            "a standard deviation is made of sums: `sqrt(sum(i)(pow(x(i) - m, 2)) / extent(i))`, where `m` is the mean",
-        ),
-    ),
-    (&["norm", "norm2", "l2", "nrm2"], Words("a norm is made of a sum: `sqrt(sum(i)(x(i) * x(i)))`")),
+    (&["mean", "average", "avg"], Words("a mean is over indices: `mean(i)(x(i))`")),
+    (&["var", "variance"], Words("a variance is over indices: `var(i)(x(i))`")),
+    (&["std", "stddev"], Words("a standard deviation is the root of a variance: `sqrt(var(i)(x(i)))`")),
+    (&["norm", "norm2", "l2", "nrm2"], Words("a norm is over indices: `norm2(i)(x(i))`")),
     (&["norm1", "l1", "asum"], Words("a norm is made of a sum: `sum(i)(abs(x(i)))`")),
     (
         &["count", "count_nonzero", "nnz", "len_nonzero"],
@@ -110,14 +102,20 @@ const TABLE: &[(&[&str], Here)] = &[
         &["hstack", "vstack", "stack", "cat", "concatenate", "append"],
         Words("tensors are joined along an index: `C(i, j) = concat(j, A(i, j), B(i, j))`"),
     ),
-    (&["softmax"], Words("softmax is several statements: the chapter on attention in the book has them")),
+    (
+        &["softmax"],
+        Words(
+            "softmax is over indices, of the entries that a mask chooses: `P(i, j) = softmax(j)(S(i, j)) where S(i, j)`",
+        ),
+    ),
+    (&["logsumexp", "lse"], Words("it is over indices: `logsumexp(i)(x(i))`")),
     (
         &["sort", "argsort", "sorted", "unique", "median", "quantile", "percentile", "topk"],
         Words("nothing sorts values: `max(i)(x(i))` and `argmax(i)(x(i))` are the greatest value and its place"),
     ),
     (
         &["grad", "gradient", "diff", "derivative", "jacobian", "hessian"],
-        Words("derivatives are not found: write them as expressions"),
+        Words("`spc grad FILE --by A,x` makes the gradient of a kernel, as a kernel"),
     ),
     (
         &["erf", "erfc", "gamma", "lgamma", "digamma", "beta", "bessel", "sinc"],

@@ -140,7 +140,8 @@ fn values_of<T: Plain, I: Index>(owners: &[Entries<I>], values: &[T], fill: T) -
 impl<K: Key> Grow<'_, K> {
     /// The arrays of all levels, and which entry each of the last one's positions has.
     pub(super) fn levels(&self) -> Result<(Vec<LevelArrays>, Owners), PackError> {
-        if u32::try_from(self.keys.len()).is_ok() {
+        // Beside wider keys, the numbers of entries take little room.
+        if K::IS_WORD && u32::try_from(self.keys.len()).is_ok() {
             self.levels_of::<u32>().map(|(levels, owners)| (levels, Owners::Narrow(owners)))
         } else {
             self.levels_of::<u64>().map(|(levels, owners)| (levels, Owners::Wide(owners)))

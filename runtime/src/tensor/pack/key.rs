@@ -17,6 +17,9 @@ pub(super) trait Key: Ord + Pod + Send + Sync {
     /// How many bits it has.
     const BITS: u32;
 
+    /// Whether it is one word, as most are.
+    const IS_WORD: bool = Self::BITS == u64::BITS;
+
     /// The key with a number put where it has zeros.
     fn with(self, number: u64, shift: u32) -> Self;
 
