@@ -69,6 +69,7 @@ pub use tables::{
     UnaryOperator,
 };
 pub use term::{Factor, Term};
+pub use vectors::Rows;
 pub(crate) use verify::violations;
 pub use verify::{Verified, Violation, verify};
 pub(crate) use walk::{changed, declared, substitute};

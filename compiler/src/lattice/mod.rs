@@ -14,11 +14,32 @@
 //! fill values and simplified, so any expression has a lattice. The idea is from Kjolstad, Kamil, Chou, Lugato, Amarasinghe, *The
 //! Tensor Algebra Compiler* (2017), section 5; there points come from rules for `*` and `+`.
 
+mod chooser;
 mod region;
 
-use crate::concrete::{Access, Statement, Tensor, absent, simplify};
+use crate::concrete::{
+    Access, IndexVariable, Kernel, Statement, Tensor, TensorKind, absent, level_variables, simplify,
+};
+use crate::level::is_located;
 
 pub use crate::ir::Operands;
+pub use chooser::chooser;
+
+/// The operands that a loop walks.
+pub fn operands(kernel: &Kernel, variable: IndexVariable, body: &Statement) -> Vec<Access> {
+    let mut operands: Vec<Access> = Vec::new();
+    body.for_each_read(&mut |access| {
+        let tensor = kernel.tensor(access.tensor);
+        if tensor.kind == TensorKind::Workspace || operands.iter().any(|seen| seen.same_place(access)) {
+            return;
+        }
+        let mut levels = level_variables(access, &tensor.format).into_iter().zip(&tensor.format.levels);
+        if levels.any(|(other, level)| other == variable && !is_located(level.format)) {
+            operands.push(access.clone());
+        }
+    });
+    operands
+}
 
 /// What happens where certain operands have an entry and the others have not.
 #[derive(Debug, Clone, PartialEq)]

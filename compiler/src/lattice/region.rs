@@ -51,6 +51,20 @@ impl Lattice {
     }
 }
 
+impl Lattice {
+    /// Whether nothing is done where an operand has an entry. `last` says of which operands the loop walks the last level.
+    pub fn is_empty_at_entries(&self, kernel: &Kernel, operands: &[Access], last: &dyn Fn(&Access) -> bool) -> bool {
+        self.of_entries().points.iter().all(|point| {
+            let present = operands.iter().enumerate().filter(|(place, _)| point.operands.contains(*place));
+            let known = present
+                .map(|(_, operand)| operand)
+                .filter(|operand| last(operand) && !kernel.tensor(operand.tensor).format.pads());
+            let statement = known.fold(point.statement.clone(), |statement, operand| at_entry(&statement, operand));
+            simplify(&kernel.tensors, statement) == Statement::Empty
+        })
+    }
+}
+
 /// The statement where an operand has an entry.
 fn at_entry(statement: &Statement, operand: &Access) -> Statement {
     let boxed = |statement: &Statement| Box::new(at_entry(statement, operand));

@@ -25,6 +25,15 @@
 //! for marked j: append (i, j), values[j]; values[j] = 0
 //! ```
 //!
+//! Where an operand chooses which entries are read, as a mask of a product does, its coordinates are flagged first, and no other entry is
+//! made:
+//!
+//! ```text
+//! for j where M(i, j) has entries: flags[j] = 1
+//!     …  if 0 < flags[j]: flags[j] = 2; values[j] += A[pA] * B[pB]
+//! for j where M(i, j) has entries: if flags[j] == 2: push keys, j; flags[j] = 0
+//! ```
+//!
 //! How long the modes are is known at the call only. So there are two versions of the loops, of which one runs.
 //!
 //! Only what was touched is cleared, and the memory is made once a chunk of the parallel loop outside.
@@ -33,6 +42,7 @@ use super::{Lowering, Scope};
 use crate::concrete::{Access, Assign, Collect, Run, Statement, Target, TensorId, TensorKind};
 use crate::format::IndexWidth;
 use crate::ir::{self, ArrayElement, ArrayId, ArrayRole, BinaryOperator, Expr, ReduceOperator, Type};
+use crate::lattice::chooser;
 use crate::level::{Positions, Storage};
 
 /// The arrays of a sparse workspace.
@@ -61,10 +71,30 @@ enum Entries {
     },
     /// At their keys.
     Dense {
-        bitmap: ArrayId,
+        marks: Marks,
         /// The marked keys in order; `None` where the one loop over them is that over the bitmap.
         keys: Option<ArrayId>,
     },
+}
+
+/// What tells which entries a dense workspace has.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Marks {
+    Bitmap(ArrayId),
+    /// For each coordinate whether an entry there would be read, and whether there is one: see [`WANTED`] and [`FOUND`].
+    Flags(ArrayId),
+}
+
+/// The flag of a coordinate at which an entry would be read.
+const WANTED: Expr = Expr::Index(1);
+/// The flag of one at which there is one.
+const FOUND: Expr = Expr::Index(2);
+
+/// The entries of an operand that choose those of a workspace.
+struct Chooser {
+    storage: Storage,
+    positions: Positions,
+    name: String,
 }
 
 impl Sparse {
@@ -76,7 +106,7 @@ impl Sparse {
     /// The bitmap that the one loop over the entries goes through.
     pub(super) fn drained(&self) -> Option<ArrayId> {
         match self.entries {
-            Entries::Dense { bitmap, keys: None } => Some(bitmap),
+            Entries::Dense { marks: Marks::Bitmap(bitmap), keys: None } => Some(bitmap),
             _ => None,
         }
     }
@@ -175,11 +205,18 @@ impl Lowering<'_> {
         out: &mut Vec<ir::Statement>,
     ) {
         let is_drained = self.drains(workspace, consumer, scope);
-        self.open_sparse(workspace, collect, is_drained);
+        let chooser = self.chooser(workspace, consumer, scope);
+        self.open_sparse(workspace, collect, is_drained, chooser.is_some());
+        if let (Some(chooser), Entries::Dense { marks: Marks::Flags(flags), .. }) =
+            (&chooser, self.sparse[&workspace].entries)
+        {
+            self.for_each_chosen(chooser, |key| vec![ir::Statement::Store(flags, key, WANTED)], out);
+        }
         let inside = Scope { touched: None, appended: None, pending: None, placed: None, ..scope.clone() };
         self.statement(producer, &inside, out);
         let fill = self.concrete.tensor(workspace).fill;
-        self.drain(workspace, reduction(producer, workspace).or_else(|| ReduceOperator::that_keeps(fill)), out);
+        let operator = reduction(producer, workspace).or_else(|| ReduceOperator::that_keeps(fill));
+        self.drain(workspace, operator, chooser.as_ref(), out);
         self.statement(consumer, scope, out);
         let Sparse { entries, values, .. } = self.sparse[&workspace];
         match entries {
@@ -200,6 +237,30 @@ impl Lowering<'_> {
             }
             Entries::Dense { keys: None, .. } => {}
         }
+    }
+
+    /// The entries of the operand that alone chooses which entries of a workspace are read.
+    fn chooser(&self, workspace: TensorId, consumer: &Statement, scope: &Scope) -> Option<Chooser> {
+        let (variable, access) = chooser(self.concrete, workspace, consumer).filter(|_| self.with_bitmaps)?;
+        let (depth, _) = self.resolve(&access, scope);
+        (self.level_variable(&access, depth) == variable).then_some(())?;
+        let (storage, positions) = self.positions(&access, depth, scope);
+        Some(Chooser { storage, positions, name: self.name_of_level(&access, depth) })
+    }
+
+    /// A loop over the coordinates that a chooser has.
+    fn for_each_chosen(
+        &mut self,
+        chooser: &Chooser,
+        body: impl FnOnce(Expr) -> Vec<ir::Statement>,
+        out: &mut Vec<ir::Statement>,
+    ) {
+        let variable = self.fresh(chooser.name.clone(), Type::Index, false);
+        let key = self.fresh("key", Type::Index, false);
+        let coordinate = self.coordinate_at(&chooser.storage, Expr::Variable(variable));
+        let body = [ir::Statement::Let(key, coordinate)].into_iter().chain(body(Expr::Variable(key))).collect();
+        let Positions { begin, end } = chooser.positions.clone();
+        out.push(ir::Statement::For { variable, begin, end, vector: false, body });
     }
 
     /// Makes the values at a key of a dense workspace what they were at first.
@@ -233,11 +294,16 @@ impl Lowering<'_> {
     }
 
     /// Makes the arrays, unless that was done where they are still in scope.
-    fn open_sparse(&mut self, workspace: TensorId, collect: Collect, is_drained: bool) {
+    fn open_sparse(&mut self, workspace: TensorId, collect: Collect, is_drained: bool, is_chosen: bool) {
         let is_made = |sparse: &Sparse| {
             self.hoisted.iter().any(|made| match (made, sparse.entries) {
                 (ir::Statement::List(list), Entries::Listed { keys, .. }) => *list == keys,
-                (ir::Statement::Bitmap { bitmap: made, .. }, Entries::Dense { bitmap, .. }) => *made == bitmap,
+                (ir::Statement::Bitmap { bitmap: made, .. }, Entries::Dense { marks: Marks::Bitmap(bitmap), .. }) => {
+                    *made == bitmap && !is_chosen
+                }
+                (ir::Statement::Allocate { array, .. }, Entries::Dense { marks: Marks::Flags(flags), .. }) => {
+                    *array == flags && is_chosen
+                }
                 _ => false,
             })
         };
@@ -260,11 +326,19 @@ impl Lowering<'_> {
             let values = self.declare_array(format!("{name}_vals"), element, ArrayRole::Local);
             let length = extent.clone().times(block);
             self.hoisted.push(ir::Statement::Allocate { array: values, length, fill });
-            let bits = ArrayElement::Index(IndexWidth::U64);
-            let bitmap = self.declare_array(format!("{name}_bitmap"), bits, ArrayRole::Local);
-            self.hoisted.push(ir::Statement::Bitmap { bitmap, extent });
+            let marks = if is_chosen {
+                let flag = ArrayElement::Index(IndexWidth::U8);
+                let flags = self.declare_array(format!("{name}_flags"), flag, ArrayRole::Local);
+                self.hoisted.push(ir::Statement::Allocate { array: flags, length: extent, fill: Expr::Index(0) });
+                Marks::Flags(flags)
+            } else {
+                let bits = ArrayElement::Index(IndexWidth::U64);
+                let bitmap = self.declare_array(format!("{name}_bitmap"), bits, ArrayRole::Local);
+                self.hoisted.push(ir::Statement::Bitmap { bitmap, extent });
+                Marks::Bitmap(bitmap)
+            };
             let keys = (!is_drained).then(|| self.list(format!("{name}_keys"), key));
-            (Entries::Dense { bitmap, keys }, values)
+            (Entries::Dense { marks, keys }, values)
         } else {
             let keys = self.list(format!("{name}_keys"), key);
             let places = self.list(format!("{name}_places"), ArrayElement::Index(IndexWidth::U32));
@@ -343,6 +417,10 @@ impl Lowering<'_> {
             entry.push(ir::Statement::Push(keys, self.key(target, scope)));
             entry.push(ir::Statement::Push(values, value));
         }
+        if let Entries::Dense { marks: Marks::Flags(flags), .. } = entries {
+            let is_wanted = Expr::Index(0).less(Expr::load(flags, self.key(target, scope)));
+            entry = vec![ir::Statement::If(vec![(is_wanted, entry)], Vec::new())];
+        }
         self.guard_of(&Statement::Assign(assign.clone()), scope, &|tensor| tensor == target.tensor, entry, out);
     }
 
@@ -383,8 +461,11 @@ impl Lowering<'_> {
         let Sparse { entries, values, .. } = self.sparse[&target.tensor];
         let key = self.key(target, scope);
         let (keys, table) = match entries {
-            Entries::Dense { bitmap, .. } => {
-                out.push(ir::Statement::Mark(bitmap, key.clone()));
+            Entries::Dense { marks, .. } => {
+                out.push(match marks {
+                    Marks::Bitmap(bitmap) => ir::Statement::Mark(bitmap, key.clone()),
+                    Marks::Flags(flags) => ir::Statement::Store(flags, key.clone(), FOUND),
+                });
                 return key;
             }
             Entries::Listed { keys, table, .. } => (keys, table),
@@ -411,14 +492,30 @@ impl Lowering<'_> {
     // Entries are there.
 
     /// Puts the entries in order, one for each key.
-    fn drain(&mut self, workspace: TensorId, operator: Option<ReduceOperator>, out: &mut Vec<ir::Statement>) {
+    fn drain(
+        &mut self,
+        workspace: TensorId,
+        operator: Option<ReduceOperator>,
+        chooser: Option<&Chooser>,
+        out: &mut Vec<ir::Statement>,
+    ) {
         match self.sparse[&workspace].entries {
             Entries::Listed { keys, places, table } => {
                 out.push(ir::Statement::Sort { keys, places, table });
                 let count = self.combine(workspace, (keys, places), operator, out);
                 self.sparse.entry(workspace).and_modify(|sparse| sparse.count = count);
             }
-            Entries::Dense { bitmap, keys: Some(keys) } => {
+            Entries::Dense { marks: Marks::Flags(flags), keys: Some(keys) } => {
+                let chooser = chooser.expect("an operand chooses the entries");
+                let found = |key: Expr| {
+                    let is_found = Expr::load(flags, key.clone()).equals(FOUND);
+                    let push = ir::Statement::Push(keys, key.clone());
+                    let reset = ir::Statement::Store(flags, key, Expr::Index(0));
+                    vec![ir::Statement::If(vec![(is_found, vec![push])], Vec::new()), reset]
+                };
+                self.for_each_chosen(chooser, found, out);
+            }
+            Entries::Dense { marks: Marks::Bitmap(bitmap), keys: Some(keys) } => {
                 let variable = self.fresh("key", Type::Index, false);
                 let body = vec![ir::Statement::Push(keys, Expr::Variable(variable))];
                 out.push(ir::Statement::Marked { variable, bitmap, body });

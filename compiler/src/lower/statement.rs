@@ -2,7 +2,7 @@
 
 use super::{Lowering, Scope, Workspace};
 use crate::concrete::{Access, Assign, Expr, OutputStructure, Reading, Run, Statement, TensorId, TensorKind};
-use crate::ir::{self, Type};
+use crate::ir::{self, ElementType, Type};
 use crate::notation::{BinaryOperator, UnaryOperator};
 
 impl Lowering<'_> {
@@ -130,6 +130,8 @@ impl Lowering<'_> {
             Expr::Index(variable, element) => {
                 ir::Expr::Cast(Type::of(*element), Box::new(self.coordinate(scope, *variable)))
             }
+            // A mark of a condition that chooses.
+            Expr::Cast(ElementType::Bool, operand) => self.expr(operand, scope),
             // What is stored is rounded then.
             Expr::Cast(element, operand) if element.is_stored_only() => self.expr(operand, scope),
             Expr::Cast(element, operand) => ir::Expr::Cast(Type::of(*element), Box::new(self.expr(operand, scope))),

@@ -322,6 +322,7 @@ fn walked(
     in_order: bool,
 ) -> Nest {
     let live = operands.iter().fold(0, |all, operand| all | operand.live);
+    let all = operands.iter().fold(0, |all, operand| all | operand.vars);
     let target = result.levels.iter().fold(0, |all: Vars, &level| all | 1 << level);
     let row = vector.map_or(1.0, |variable| of.extents[variable]);
     let loops: Vec<usize> = order.iter().copied().filter(|&variable| Some(variable) != vector).collect();
@@ -346,7 +347,7 @@ fn walked(
     for (depth, &variable) in loops.iter().enumerate() {
         let around = outside;
         outside |= 1 << variable;
-        let iterations = of.tuples(outside, live);
+        let iterations = of.tuples(outside, live, all);
         let walkers: Vec<&View> = operands
             .iter()
             .flat_map(|operand| &operand.views)
@@ -356,7 +357,7 @@ fn walked(
             for operand in
                 operands.iter().filter(|operand| operand.views.iter().any(|view| view.walked >> variable & 1 == 1))
             {
-                nest.time += MEET * met(of, operands, operand, around, variable);
+                nest.time += MEET * met(of, operands, operand, (around, all), variable);
             }
         } else if Some(depth) != innermost {
             nest.time += LOOP * iterations;
@@ -397,11 +398,12 @@ fn walked(
     nest
 }
 
-/// The entries of an operand that are walked in a loop in which it meets others: under each iteration of the loops around.
-fn met(of: &Estimator, operands: &[&Operand], operand: &Operand, around: Vars, variable: usize) -> f64 {
+/// The entries of an operand that are walked in a loop in which it meets others: under each iteration of the loops around, of those over
+/// `all`.
+fn met(of: &Estimator, operands: &[&Operand], operand: &Operand, (around, all): (Vars, Vars), variable: usize) -> f64 {
     let others = operands.iter().filter(|other| other.vars >> variable & 1 == 0);
     let live = others.fold(operand.live, |all, other| all | other.live);
-    of.tuples(around | 1 << variable, live).max(of.tuples(around, live))
+    of.tuples(around | 1 << variable, live, all).max(of.tuples(around, live, all))
 }
 
 /// What it costs to have the result in memory.

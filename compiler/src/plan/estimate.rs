@@ -49,8 +49,17 @@ pub(super) struct Estimator {
     sizes: RefCell<Figures<Size>>,
 }
 
+/// Factors whose patterns share variables.
+struct Join {
+    /// The variables of all of them.
+    vars: Vars,
+    /// Those whose coordinates are stored.
+    walked: Vars,
+    factors: Set,
+}
+
 /// Figures by variables and factors.
-type Figures<T> = HashMap<(Vars, Set), T, BuildHasherDefault<Mixed>>;
+type Figures<T> = HashMap<(Vars, Set, Vars), T, BuildHasherDefault<Mixed>>;
 
 /// A hash of a few words, which no one chooses (the multiplier is that of P. L'Ecuyer's generators).
 #[derive(Default)]
@@ -209,12 +218,14 @@ impl Estimator {
         found
     }
 
-    /// The iterations of loops over some variables that walk the patterns of some factors.
-    pub(super) fn tuples(&self, vars: Vars, live: Set) -> f64 {
-        if let Some(&known) = self.tuples.borrow().get(&(vars, live)) {
+    /// The iterations of loops over some variables that walk the patterns of some factors, in a nest over `all`: over what else factors
+    /// have they were reduced before.
+    pub(super) fn tuples(&self, vars: Vars, live: Set, all: Vars) -> f64 {
+        if let Some(&known) = self.tuples.borrow().get(&(vars, live, all)) {
             return known;
         }
-        let patterns = self.among(vars, live);
+        let (alone, joins) = self.joins(all, live);
+        let patterns = self.among(vars, alone);
         let mut estimate = self.places(vars);
         for pattern in &patterns {
             let own = pattern.vars & vars;
@@ -222,10 +233,42 @@ impl Estimator {
             estimate *= if places > 0.0 { pattern.distinct(own, places).estimate / places } else { 0.0 };
         }
         estimate *= self.skew(vars, &patterns);
-        let bound = self.chain(vars, &patterns);
+        let mut bound = self.chain(vars, &self.among(vars, live));
+        for Join { vars: joined, walked, factors } in joins.iter().filter(|join| join.walked & vars != 0) {
+            let places = self.places(joined & vars);
+            let found = occupied(self.tuples(*joined, *factors, *joined), places);
+            estimate *= if places > 0.0 { found / places } else { 0.0 };
+            bound = bound.min(self.chain(vars | walked, &self.among(vars | walked, live)));
+        }
         let estimate = if self.is_pessimistic { bound } else { estimate.min(bound) };
-        self.tuples.borrow_mut().insert((vars, live), estimate);
+        self.tuples.borrow_mut().insert((vars, live, all), estimate);
         estimate
+    }
+
+    /// The factors whose patterns share no variable but some of `loops` with others, and the joins of the rest: what temporaries store.
+    fn joins(&self, loops: Vars, live: Set) -> (Set, Vec<Join>) {
+        let (mut alone, mut joins): (Set, Vec<Join>) = (0, Vec::new());
+        for factor in members(live) {
+            let of =
+                |vars: fn(&Pattern) -> Vars| self.patterns[factor].iter().fold(0, |all, pattern| all | vars(pattern));
+            let (vars, walked) = (of(|pattern| pattern.vars), of(|pattern| pattern.walked));
+            let mut join = Join { vars, walked, factors: 1 << factor };
+            let meets = |other: &Join| other.vars & join.vars & !loops != 0;
+            let (met, others): (Vec<Join>, Vec<Join>) = joins.into_iter().partition(meets);
+            joins = others;
+            for other in met {
+                join.vars |= other.vars;
+                join.walked |= other.walked;
+                join.factors |= other.factors;
+            }
+            joins.push(join);
+        }
+        joins.retain(|join| {
+            let is_alone = join.factors.count_ones() == 1;
+            alone |= if is_alone { join.factors } else { 0 };
+            !is_alone
+        });
+        (alone, joins)
     }
 
     /// How many more tuples there are than of even degrees, where the degrees of two patterns are known in what they share: the mean
@@ -291,14 +334,15 @@ impl Estimator {
 
     /// The distinct coordinates of some variables in the join of some factors: at most those of any join over more variables.
     pub(super) fn size(&self, vars: Vars, live: Set) -> Size {
-        if let Some(&known) = self.sizes.borrow().get(&(vars, live)) {
+        if let Some(&known) = self.sizes.borrow().get(&(vars, live, vars)) {
             return known;
         }
         let patterns = self.among(vars, live);
         let bound = self.chain(vars, &patterns);
-        let mut size = Size { estimate: self.tuples(vars, live).min(bound), bound };
-        let all: Vec<Vars> = members(live).flat_map(|factor| &self.patterns[factor]).map(|p| p.walked).collect();
-        let together = all.iter().fold(0, |all, own| all | own);
+        let mut size = Size { estimate: self.tuples(vars, live, Vars::MAX).min(bound), bound };
+        let (all, walked): (Vec<Vars>, Vec<Vars>) =
+            members(live).flat_map(|factor| &self.patterns[factor]).map(|p| (p.vars, p.walked)).unzip();
+        let together = walked.iter().fold(0, |all, own| all | own);
         for shared in members(together & !vars) {
             if all.iter().filter(|own| **own >> shared & 1 == 1).count() > 1 {
                 let more = self.size(vars | 1 << shared, live);
@@ -310,7 +354,7 @@ impl Estimator {
         if self.is_pessimistic {
             size.estimate = size.bound;
         }
-        self.sizes.borrow_mut().insert((vars, live), size);
+        self.sizes.borrow_mut().insert((vars, live, vars), size);
         size
     }
 }

@@ -51,11 +51,11 @@ pub use cost::Cost;
 pub use facts::{Degrees, Facts, Known, Modes, Source, TensorFacts, wanted};
 
 use crate::diagnostics::{Diagnostic, codes::warnings};
-use crate::notation::{Assignment, Expr, Kernel};
+use crate::notation::{self, Assignment, Expr, Kernel};
 use crate::syntax::{Directive, Schedule};
 use normal::Product;
 use sets::Vars;
-use site::{Place, Plan, Site, Sizes};
+use site::{Place, Site, Sizes};
 use std::borrow::Cow;
 use write::Writer;
 
@@ -95,23 +95,61 @@ const OTHERS: usize = 2;
 
 /// A better plan for a kernel, if there is one; `None` where the kernel is best as it is written, or must stay so.
 pub fn plan(kernel: &Kernel, facts: &Facts) -> Option<Planned> {
-    plan_and_time(kernel, facts).0
+    plan_and_cost(kernel, facts).0
 }
 
-/// The plan for a kernel as by [`plan`], and the nanoseconds that a call is expected to take with it, as far as it has products that may
-/// be planned.
-pub fn plan_and_time(kernel: &Kernel, facts: &Facts) -> (Option<Planned>, f64) {
+/// The plan for a kernel as by [`plan`], and what a call is expected to cost with it, as far as it has products that may be planned.
+pub fn plan_and_cost(kernel: &Kernel, facts: &Facts) -> (Option<Planned>, Cost) {
     let asked = Asked::of_kernel(kernel);
     if asked.as_written {
-        return (None, 0.0);
+        return (None, Cost::default());
     }
     let memory = [asked.memory, facts.memory].into_iter().flatten().min();
     let facts = &Facts { memory, ..facts.clone() };
+    // Which temporaries are made is part of the plan, where sizes tell.
+    if let Some((merged, sites)) = merged(kernel, facts) {
+        let chosen = share::choose(&sites);
+        let cost = share::cost(&sites, &chosen);
+        let written = written(kernel, facts);
+        if written.is_none_or(|written| cost.time < share::WORTH * written.time) {
+            let planned = planned(&merged, &sites, &chosen, cost);
+            return (Some(Planned { written: written.unwrap_or(planned.written), ..planned }), cost);
+        }
+    }
     let sites = sites(kernel, facts);
     let chosen = share::choose(&sites);
     let cost = share::cost(&sites, &chosen);
-    let planned = chosen.iter().any(Option::is_some).then(|| planned(kernel, &sites, &chosen, cost));
-    (planned, cost.time)
+    let is_new = |(site, chosen): (&Site, &Option<usize>)| chosen.is_some() || site.is_flattened();
+    let is_planned = sites.iter().zip(&chosen).any(is_new);
+    (is_planned.then(|| planned(kernel, &sites, &chosen, cost)), cost)
+}
+
+/// The kernel with temporaries that are read once in the products that read them, and these, where sizes are known.
+fn merged(kernel: &Kernel, facts: &Facts) -> Option<(Kernel, Vec<Site>)> {
+    let merged = notation::merged(kernel)?;
+    let sites = sites(&merged, facts);
+    let is_known = sites.iter().all(|site| !site.is_assumed) && sites.len() == products(&merged);
+    is_known.then_some((merged, sites))
+}
+
+/// What a kernel costs in which no product is planned; `None` where too little is known.
+fn written(kernel: &Kernel, facts: &Facts) -> Option<Cost> {
+    let sizes = Sizes { extents: estimate::extents(kernel, facts, &[]), facts: Cow::Borrowed(facts) };
+    let mut cost = Some(Cost::default());
+    for (place, statement) in kernel.statements.iter().enumerate() {
+        each_product(kernel, &statement.value, &mut |product| {
+            let of = Place { kernel, statement, place: (place, 0), product: &product };
+            let nest = site::search(of, &sizes).map(|mut search| search.written().nest);
+            cost = cost.zip(nest).filter(|_| product.is_flat).map(|(cost, nest)| Cost {
+                operations: cost.operations + nest.operations,
+                bytes: cost.bytes + nest.bytes,
+                time: cost.time + nest.time,
+                bound: cost.bound + nest.time,
+                ..cost
+            });
+        });
+    }
+    cost
 }
 
 /// The choice among the plans of all products, with the best other choices.
@@ -147,6 +185,13 @@ pub fn text(kernel: &Kernel) -> String {
         Some(schedule) if !schedule.directives.is_empty() => format!("{kernel} {schedule}"),
         _ => kernel.to_string(),
     }
+}
+
+/// How many products a kernel has.
+fn products(kernel: &Kernel) -> usize {
+    let mut count = 0;
+    kernel.statements.iter().for_each(|statement| each_product(kernel, &statement.value, &mut |_| count += 1));
+    count
 }
 
 /// The products of a kernel, in reading order.
@@ -191,9 +236,13 @@ fn write(kernel: &Kernel, sites: &[Site], chosen: &[Option<usize>]) -> Kernel {
             replace(kernel, &mut value, &mut |product| {
                 let it = sites.iter().position(|site| site.place == (place, number));
                 number += 1;
-                let (site, plan) = it.and_then(|it| Some((&sites[it], chosen[it]?)))?;
-                let Plan { search, tree, .. } = &site.plans[plan];
-                Some(writer.value(&site.searches[*search], product, tree, &statement.target))
+                let site = &sites[it?];
+                let (search, tree) = match chosen[it?] {
+                    Some(plan) => (site.plans[plan].search, &site.plans[plan].tree),
+                    None if site.is_flattened() => (0, &site.written),
+                    None => return None,
+                };
+                Some(writer.value(&site.searches[search], product, tree, &statement.target))
             });
         }
         writer.push(Assignment { value, ..statement.clone() });

@@ -8,7 +8,7 @@
 //! ```
 
 use super::sets::Vars;
-use crate::ir::{BinaryOperator, ElementType, Literal, ReduceOperator};
+use crate::ir::{BinaryOperator, ElementType, Literal, ReduceOperator, UnaryOperator};
 use crate::notation::{Assignment, Expr, IndexVariable, Kernel, Reading, simplify};
 
 /// Products of more factors stay as they are written: sets of them are the bits of a word, with one more for each temporary.
@@ -33,8 +33,12 @@ pub(super) struct Product {
     pub element: ElementType,
     /// Factors without index variables.
     pub scalars: Vec<Expr>,
+    /// Divisors of the sum: expressions without index variables.
+    pub divisors: Vec<Expr>,
     pub factors: Vec<Factor>,
     pub reduced: Vars,
+    /// Whether it is written as one sum of a product.
+    pub is_flat: bool,
 }
 
 /// A factor and the index variables that it depends on.
@@ -84,7 +88,9 @@ pub(super) fn product(kernel: &Kernel, expr: &Expr) -> Option<Product> {
         Expr::Binary(times, ..) => Ring::combined_by(*times, element)?,
         _ => return None,
     };
-    let mut product = Product { ring, element, scalars: Vec::new(), factors: Vec::new(), reduced: 0 };
+    let is_flat = matches!(expr, Expr::Reduce(..)) && reductions(expr) == 1;
+    let (scalars, divisors, factors) = (Vec::new(), Vec::new(), Vec::new());
+    let mut product = Product { ring, element, scalars, divisors, factors, reduced: 0, is_flat };
     product.collect(kernel, expr)?;
     let free = product.factors.iter().fold(0, |all, factor| all | factor.variables);
     let is_planned = product.reduced != 0 && product.reduced & !free == 0 && product.factors.len() <= MOST_FACTORS;
@@ -103,6 +109,14 @@ impl Product {
                 self.collect(kernel, left)?;
                 self.collect(kernel, right)
             }
+            Expr::Unary(UnaryOperator::Negate, operand) if self.is_linear() => {
+                self.scalars.push(Expr::Literal(Literal::new(self.element, -1.0)?));
+                self.collect(kernel, operand)
+            }
+            Expr::Binary(BinaryOperator::Divide, left, right) if self.is_linear() && self.is_divisor(kernel, right) => {
+                self.divisors.push((**right).clone());
+                self.collect(kernel, left)
+            }
             factor => {
                 let free = factor.free_variables(&|variable| kernel.running(&[variable]));
                 let variables = set(kernel, &free)?;
@@ -116,10 +130,25 @@ impl Product {
         }
     }
 
+    /// Whether it is a sum of products of numbers that are rounded.
+    fn is_linear(&self) -> bool {
+        self.ring.plus == ReduceOperator::Add && self.element.is_rounded()
+    }
+
+    /// Whether all terms may be divided by an expression behind their sum.
+    fn is_divisor(&self, kernel: &Kernel, expr: &Expr) -> bool {
+        let free = expr.free_variables(&|variable| kernel.running(&[variable]));
+        free.is_empty() && is_movable(kernel, expr, self.ring.zero)
+    }
+
     /// The variables of the result.
     pub(super) fn free(&self) -> Vars {
         self.factors.iter().fold(0, |all, factor| all | factor.variables) & !self.reduced
     }
+}
+
+fn reductions(expr: &Expr) -> usize {
+    usize::from(matches!(expr, Expr::Reduce(..))) + expr.children().into_iter().map(reductions).sum::<usize>()
 }
 
 /// Variables as a set; `None` where there are too many in the kernel, or one is computed.

@@ -11,7 +11,7 @@ use super::tree::{Node, Tree};
 use std::collections::BTreeMap;
 
 /// A plan replaces what is written where it takes less than this part of its time.
-const WORTH: f64 = 0.9;
+pub(super) const WORTH: f64 = 0.9;
 
 /// Rounds of improvement.
 const ROUNDS: usize = 8;

@@ -17,7 +17,10 @@ pub(super) struct Site {
     pub place: (usize, usize),
     /// One for what is stored as it is, and others with a copy.
     pub searches: Vec<Search>,
+    /// All factors in one nest.
     pub written: Tree,
+    /// Whether that is what the text says, without sums inside of it.
+    pub is_flat: bool,
     /// Whether its sizes were drawn, as they are not known.
     pub is_assumed: bool,
     /// What it costs at most.
@@ -54,6 +57,11 @@ pub(super) struct Sizes<'a> {
 }
 
 impl Site {
+    /// Whether it is written anew where no plan is better than one nest: sums inside would have loops of their own.
+    pub(super) fn is_flattened(&self) -> bool {
+        !self.is_flat && !self.is_assumed
+    }
+
     /// Whether not all plans were compared.
     pub(super) fn is_greedy(&self) -> bool {
         self.searches.iter().any(Search::is_greedy)
@@ -93,12 +101,12 @@ pub(super) fn site(of: Place<'_>, sizes: &Sizes<'_>) -> Option<Site> {
     let own = searches[0].again();
     fuse(&own, &mut searches, &mut found);
     if (2..=MOST_WITH_COPIES).contains(&of.product.factors.len()) && is_made_once {
-        for (factor, levels) in copies(&searches[0]) {
+        for copied in copies(&searches[0]) {
             let mut search = searches[0].again();
-            search.read_copy(factor, levels);
+            copied.into_iter().for_each(|(factor, levels)| search.read_copy(factor, levels));
             let least = found.iter().map(|(_, tree)| tree.time).fold(written.time, f64::min);
             if COPY * search.time_to_copy() >= least {
-                break;
+                continue;
             }
             found.extend(search.best().into_iter().map(|tree| (searches.len(), tree)));
             let again = search.again();
@@ -106,15 +114,15 @@ pub(super) fn site(of: Place<'_>, sizes: &Sizes<'_>) -> Option<Site> {
             fuse(&again, &mut searches, &mut found);
         }
     }
-    found.retain(|(search, tree)| searches[*search].copied.is_some() || tree.parts != written.parts);
-    let weight = |search: usize| if searches[search].copied.is_none() { 1.0 } else { COPY };
+    found.retain(|(search, tree)| !searches[*search].copied.is_empty() || tree.parts != written.parts);
+    let weight = |search: usize| if searches[search].copied.is_empty() { 1.0 } else { COPY };
     let weighed = |(search, tree): &(usize, Tree)| tree.time * weight(*search);
     found.sort_by(|a, b| weighed(a).total_cmp(&weighed(b)));
     found.truncate(PLANS);
     let pessimistic = searches[0].again().pessimistic();
     let bound_of = |number: usize, tree: &Tree| {
         let mut bounds = pessimistic.again();
-        if let Some((factor, levels)) = &searches[number].copied {
+        for (factor, levels) in &searches[number].copied {
             bounds.read_copy(*factor, levels.clone());
         }
         Some(bounds.replay(&searches[number], tree)?.time.max(tree.time))
@@ -132,7 +140,8 @@ pub(super) fn site(of: Place<'_>, sizes: &Sizes<'_>) -> Option<Site> {
             plan.weight *= CLOSE;
         }
     }
-    Some(Site { place: of.place, searches, written, is_assumed: false, bound, plans })
+    let is_flat = of.product.is_flat;
+    Some(Site { place: of.place, searches, written, is_flat, is_assumed: false, bound, plans })
 }
 
 /// The most plans of one product that are compared with those of others.
@@ -147,8 +156,9 @@ const MOST_FUSED: usize = 6;
 /// The most orders of a copy.
 const MOST_COPIES: usize = 6;
 
-/// The orders in which a copy of the largest sparse factor may be stored.
-fn copies(search: &Search) -> Vec<(usize, Vec<usize>)> {
+/// Factors that may be read from copies, and the orders of their levels there: the largest sparse factor in each order; and where two factors
+/// are summed over what both have, both with that first, for an outer product under each index of it.
+fn copies(search: &Search) -> Vec<Vec<(usize, Vec<usize>)>> {
     let plain =
         |factor: &usize| matches!(&search.factors[*factor].views[..], [view] if view.is_plain && view.may_be_copied);
     let entries = |factor: &usize| search.factors[*factor].views[0].entries;
@@ -173,7 +183,26 @@ fn copies(search: &Search) -> Vec<(usize, Vec<usize>)> {
             }
         }
     }
-    found.into_iter().map(|order| (factor, order)).collect()
+    let outer = outer(search, plain);
+    found.into_iter().map(|order| vec![(factor, order)]).chain(outer).collect()
+}
+
+/// Both of two sparse factors, what they share first, where that is not how they are stored.
+fn outer(search: &Search, plain: impl Fn(&usize) -> bool) -> Option<Vec<(usize, Vec<usize>)>> {
+    let [one, other] = &search.factors[..] else { return None };
+    let common = one.vars & other.vars;
+    let is_sparse = |factor: &usize| search.factors[*factor].views.iter().all(|view| view.walked != 0);
+    ([0, 1].iter().all(|factor| plain(factor) && is_sparse(factor)) && common != 0).then_some(())?;
+    // Both in the order of the first.
+    let shared = one.views[0].levels.iter().copied().filter(|level| common >> level & 1 == 1);
+    let order = |factor: usize| -> Vec<usize> {
+        let own = search.factors[factor].views[0].levels.iter().copied().filter(|level| common >> level & 1 == 0);
+        shared.clone().chain(own).collect()
+    };
+    let is_stored = |factor: usize, order: &[usize]| search.factors[factor].views[0].levels == order;
+    let orders = [0, 1].map(|factor| (factor, order(factor)));
+    let copied: Vec<_> = orders.into_iter().filter(|(factor, order)| !is_stored(*factor, order)).collect();
+    (copied.len() == 2).then_some(copied)
 }
 
 /// The search for a product; `None` where too little is known.

@@ -409,3 +409,21 @@ fn temporaries_that_are_to_be_kept_are_made() {
     assert!(kept.links.len() == 2 && kept.problems.is_empty());
     assert!(!chain("schedule { plan(keep(q)); }").problems.is_empty());
 }
+
+#[test]
+fn products_of_sparse_matrices_are_made_first_where_few_entries_meet() {
+    const M: u64 = 20_000;
+    let text = "fn f(A: csr, B: csr, C: csr) -> Y: csr { Y(i, l) = A(i, j) * B(j, k) * C(k, l); }";
+    let mut sizes = facts(&[("A", &[M, M], Some(4e4)), ("B", &[M, M], Some(2.5e4)), ("C", &[M, M], Some(2e4))]);
+    // All rows of A have an entry in a column in which B has a row of thousands; what B and C share is spread evenly.
+    for (name, rows, columns) in [("A", 283.0, 20_002.0), ("B", 5003.0, 300.0), ("C", 200.0, 250.0)] {
+        let of = sizes.tensors.get_mut(name).expect("it is there");
+        let degrees = |norm| Degrees { mean: 2.0, largest: norm, norm };
+        of.degrees = [(0b01, degrees(rows)), (0b10, degrees(columns))].into();
+    }
+    let expected = [
+        "let t_BC(j, l): f64 [dense, compressed] = sum(k)(B(j, k) * C(k, l));",
+        "Y(i, l) = sum(j)(A(i, j) * t_BC(j, l));",
+    ];
+    assert_eq!(planned(text, &sizes), expected);
+}

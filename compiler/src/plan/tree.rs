@@ -129,8 +129,8 @@ pub(super) struct Search {
     pub shapes: Vec<Shape>,
     /// What chooses where the result is computed.
     pub mask: Option<Operand>,
-    /// The factor that is read from a copy, and the order of its levels there.
-    pub copied: Option<(usize, Vec<usize>)>,
+    /// The factors that are read from copies, and the order of the levels there.
+    pub copied: Vec<(usize, Vec<usize>)>,
     /// The result.
     pub result: Result,
     pub machine: Machine,
@@ -159,7 +159,7 @@ impl Search {
             factors,
             shapes: Vec::new(),
             mask,
-            copied: None,
+            copied: Vec::new(),
             result,
             machine,
             memory: None,
@@ -217,7 +217,7 @@ impl Search {
     pub(super) fn read_copy(&mut self, factor: usize, levels: Vec<usize>) {
         let view = &mut self.factors[factor].views[0];
         *view = View { may_be_copied: false, ..view.copied(&levels) };
-        self.copied = Some((factor, levels));
+        self.copied.push((factor, levels));
     }
 
     fn vars(&self, set: Set) -> Vars {
@@ -278,7 +278,7 @@ impl Search {
             vars |= operand.vars;
             live |= operand.live;
         }
-        cost::least(self.of.tuples(vars, live), self.machine)
+        cost::least(self.of.tuples(vars, live, vars), self.machine)
     }
 
     /// A temporary by its number.
@@ -433,7 +433,7 @@ impl Search {
                     continue;
                 }
                 let walked = prefix.iter().fold(0, |all, variable| all | 1 << variable);
-                inside.more += cost::workspace(elements, self.of.tuples(walked, made.live), self.machine);
+                inside.more += cost::workspace(elements, self.of.tuples(walked, made.live, Vars::MAX), self.machine);
                 let total = |around: &Nest, inside: &Loops| around.time + inside.time + inside.more - inside.saved;
                 if best.as_ref().is_none_or(|(nest, loops, _)| total(&around, &inside) < total(nest, loops)) {
                     best = Some((around, inside, shared));
@@ -502,10 +502,10 @@ impl Search {
         tree.operations = nests().map(|nest| nest.operations).sum();
         tree.bytes = nests().map(|nest| nest.bytes).sum();
         tree.memory = tree.nodes.iter().fold(0.0, |sum, node| sum + node.memory);
-        if let Some((factor, levels)) = &self.copied {
-            let time = self.time_to_copy();
-            tree.nest.time += time;
-            tree.time += time;
+        let time = self.time_to_copy();
+        tree.nest.time += time;
+        tree.time += time;
+        for (factor, levels) in &self.copied {
             tree.memory += self.entries(*factor) * (self.result.bytes + 4.0 * levels.len() as f64);
         }
     }
@@ -519,9 +519,9 @@ impl Search {
         (0..self.factors.len()).any(|factor| self.entries(factor) * self.result.bytes >= SMALL)
     }
 
-    /// What it costs in each call to have a factor sorted.
+    /// What it costs in each call to have factors sorted.
     pub(super) fn time_to_copy(&self) -> f64 {
-        self.copied.as_ref().map_or(0.0, |(factor, _)| cost::copy(self.entries(*factor), self.machine))
+        self.copied.iter().map(|(factor, _)| cost::copy(self.entries(*factor), self.machine)).sum()
     }
 
     /// The temporaries of a tree, each once.

@@ -144,6 +144,7 @@ pub(super) fn site(of: Place<'_>, scenarios: &[Sizes<'_>]) -> Option<Site> {
     let bound = written.time;
     let plan = Plan { search: 0, bound: tree.time, weight: 1.0, tree };
     Some(Site {
+        is_flat: of.product.is_flat,
         place: of.place,
         searches: vec![searches.swap_remove(number)],
         written,

@@ -5,7 +5,7 @@ use super::sets::Vars;
 use super::tree::{Mask, Part, Search, Tree};
 use crate::diagnostics::Span;
 use crate::format::{Format, LevelFormat};
-use crate::notation::{Access, Assignment, Expr, Hints, IndexVariable, Kernel, Role, Tensor, TensorId};
+use crate::notation::{Access, Assignment, BinaryOperator, Expr, Hints, IndexVariable, Kernel, Role, Tensor, TensorId};
 use crate::syntax::{Schedule, parse_schedule};
 
 /// The most letters of a name that is made of others.
@@ -56,11 +56,14 @@ impl Writer {
             self.next.orders.extend(nests.map(|order| order.iter().copied().map(IndexVariable).collect()));
         }
         let value = self.combination(search, product, (tree, &tree.inside), product.free(), target.span);
-        product.scalars.iter().rev().fold(value, |value, scalar| match value {
+        let value = product.scalars.iter().rev().fold(value, |value, scalar| match value {
             Expr::Reduce(plus, variables, body) => {
                 Expr::Reduce(plus, variables, Box::new(times(product, scalar.clone(), *body)))
             }
             value => times(product, scalar.clone(), value),
+        });
+        product.divisors.iter().fold(value, |value, divisor| {
+            Expr::Binary(BinaryOperator::Divide, Box::new(value), Box::new(divisor.clone()))
         })
     }
 
@@ -81,7 +84,7 @@ impl Writer {
                     vars |= product.factors[factor].variables;
                     let expr = product.factors[factor].expr.clone();
                     if let (Expr::Access(access), Some((_, levels))) =
-                        (&expr, search.copied.as_ref().filter(|(copied, _)| *copied == factor))
+                        (&expr, search.copied.iter().find(|(copied, _)| *copied == factor))
                     {
                         self.next.read.push((access.tensor, levels.iter().copied().map(IndexVariable).collect()));
                     }

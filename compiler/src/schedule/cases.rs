@@ -3,10 +3,8 @@
 //! Where `n` sparse operands are added in one loop, there is a case for each set of them, in a loop for each set that goes
 //! on when others are exhausted; and again in the loops inside. Code of that size is of no use.
 
-use super::level_variables;
-use super::{Access, IndexVariable, Kernel, Statement, TensorKind};
-use crate::lattice::Lattice;
-use crate::level::is_located;
+use super::{Access, Kernel, Statement};
+use crate::lattice::{Lattice, operands};
 
 /// So many cases make some three thousand lines. LLVM's time grows much faster than they do: at eighteen thousand it did not
 /// come to an end in ten minutes.
@@ -62,20 +60,4 @@ fn count(kernel: &Kernel, statement: &Statement, most: usize) -> Option<usize> {
 /// Whether a lattice of so many operands would take long to compute.
 pub(super) fn are_many(operands: &[Access]) -> bool {
     operands.len() > MOST_OPERANDS
-}
-
-/// The operands that a loop walks.
-pub(super) fn operands(kernel: &Kernel, variable: IndexVariable, body: &Statement) -> Vec<Access> {
-    let mut operands: Vec<Access> = Vec::new();
-    body.for_each_read(&mut |access| {
-        let tensor = kernel.tensor(access.tensor);
-        if tensor.kind == TensorKind::Workspace || operands.iter().any(|seen| seen.same_place(access)) {
-            return;
-        }
-        let mut levels = level_variables(access, &tensor.format).into_iter().zip(&tensor.format.levels);
-        if levels.any(|(other, level)| other == variable && !is_located(level.format)) {
-            operands.push(access.clone());
-        }
-    });
-    operands
 }

@@ -11,7 +11,6 @@
 //! What chunks write together has to be combined by a monoid whose identity says that nothing was written: where there is none,
 //! the loop does not run in parallel ([`NotParallel`]).
 
-use super::cases::operands;
 use super::level_variables;
 use super::{
     Access, Computed, IndexVariable, Kernel, Output, OutputStructure, Share, Statement, Target, TensorId, TensorKind,
@@ -19,6 +18,7 @@ use super::{
 use crate::diagnostics::{Diagnostic, codes::notation as codes};
 use crate::ir::ReduceOperator;
 use crate::lattice::Lattice;
+use crate::lattice::operands;
 use crate::level;
 use crate::remark::{Meeting as Said, Remark, What, Why};
 

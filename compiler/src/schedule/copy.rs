@@ -308,7 +308,15 @@ impl Kernel {
         let is_it = |asked: &&AskedCopy| {
             asked.tensor == tensor && asked.order.as_ref().is_none_or(|order| self.in_order(access, order).is_some())
         };
-        self.asked.copies.iter().find(is_it).cloned()
+        // Where `i` and `i_1` are both meant by `i`, what says `i_1` itself comes first.
+        let says = |asked: &&AskedCopy| {
+            let is_said = |index: &IndexVariable| {
+                asked.order.as_ref().is_some_and(|order| order.iter().any(|name| name == self.variable(*index)))
+            };
+            access.indices.iter().all(is_said)
+        };
+        let mut found = self.asked.copies.iter().filter(is_it);
+        found.clone().find(says).or_else(|| found.next()).cloned()
     }
 
     /// The order of levels in which the schedule wants a copy of what is read.
@@ -363,6 +371,10 @@ pub(super) fn sorted_format(access: &Access, format: &Format, order: &[IndexVari
     let mut modes: Vec<usize> = (0..format.order).collect();
     modes.sort_by_key(|&mode| place(access.indices[mode]));
     let as_compressed = |level: &Level| match (level.format.kind, &level.coordinate) {
+        // In another order an index has any number of them below it.
+        (kind, _) if kind.is_singleton() && format.is_map() && !modes.is_sorted() => {
+            LevelFormat::COMPRESSED.with_coordinates(level.format.coordinates())
+        }
         (kind, _) if kind.is_dense() || kind.is_compressed() || kind.is_singleton() => level.format,
         // What others hold in one order they may not hold, or fill up otherwise, in another.
         (_, Coordinate::Mode(mode)) => format.plain_level(*mode).with_unique(level.format.unique()),

@@ -19,7 +19,7 @@ const DENSE_EXTENT: f64 = 16.0;
 /// The part of a mode whose coordinates occur in an outermost level.
 const ROOTS: f64 = 0.25;
 /// The entries under one parent.
-const CHILDREN: f64 = 8.0;
+pub(super) const CHILDREN: f64 = 8.0;
 /// Steps to sort one entry of many into another order and store it.
 pub(super) const SORTED: f64 = 20.0;
 /// Steps to find the entry that a term belongs to.

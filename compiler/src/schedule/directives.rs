@@ -11,7 +11,6 @@
 //! k = 32 * k0 + k1        order: k0 before i        vector: k1
 //! ```
 
-use super::cases::operands;
 use super::extents::is_searched;
 use super::{
     AskedChunks, Computed, Extent, ExtentOf, IndexVariable, Kernel, Run, Statement, TensorId, TensorKind, Variable,
@@ -19,6 +18,7 @@ use super::{
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
 use crate::ir::{IndexExpr, IndexOperator, LARGEST_IN_INDEX, Size};
 use crate::lattice::Lattice;
+use crate::lattice::operands;
 use crate::notation;
 use crate::syntax::{Directive, Expr, ExprKind};
 

@@ -7,6 +7,7 @@ mod alternatives;
 mod blocks;
 mod cases;
 mod chunks;
+mod closed;
 mod conflict;
 mod contract;
 mod copy;

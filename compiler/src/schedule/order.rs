@@ -191,6 +191,8 @@ impl Scheduler<'_> {
         };
         let takes_other = is_for_all && bound.is_empty();
         let other = takes_other.then(|| self.contraction(term, &reads, &order, &copied, &fixed)).flatten();
+        let is_free = bound.is_empty() && term.structure == OutputStructure::Dense;
+        let other = other.or_else(|| is_free.then(|| self.closed(term, &reads, &order, &fixed, rank)).flatten());
         let (order, copied) = other.unwrap_or((order, copied));
         for access in copied {
             self.copy(term, &access, &order);

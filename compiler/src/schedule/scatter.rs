@@ -23,7 +23,7 @@
 
 use super::Way;
 use super::copy::{searched_format, sorted_format};
-use super::cost::{Collecting, Costed, DENSE_BYTES, SORTED};
+use super::cost::{CHILDREN, Collecting, Costed, DENSE_BYTES, SORTED};
 use super::is_identity;
 use super::lift::{has_sum, masked, normalize};
 use super::order::{Edge, append_edges, storage_edges};
@@ -253,10 +253,18 @@ impl Scheduler<'_> {
         }
         let (outer, rest) = variables.split_at(depth);
         let (coordinates, dense) = rest.split_at(stored - depth);
-        let sums: Vec<SumPlan> = sums_of(&term.value)
+        let mut sums: Vec<SumPlan> = sums_of(&term.value)
             .into_iter()
             .filter_map(|value| self.plan_sum(&value, &self.masks_of_terms(term, &value), outer, coordinates, dense))
             .collect();
+        // Of what a mask does not choose nothing is kept, put in order or read.
+        let chooses = |mask: &Access| mask.indices.iter().any(|index| coordinates.contains(index));
+        if self.kernel.target == Target::Cpu && dense.is_empty() && term.masks.iter().any(chooses) {
+            for sum in sums.iter_mut().filter(|sum| sum.levels == 1) {
+                let collected = sum.steps - sum.loop_steps;
+                sum.steps = sum.loop_steps + collected * (CHILDREN / sum.filled.1).min(1.0);
+            }
+        }
         if sums.is_empty() {
             return None;
         }

@@ -11,12 +11,12 @@ use super::{
     Access, Balance, Cut, Expr, IndexVariable, Kernel, NotParallel, OutputStructure, Run, Share, Statement, Target,
     Tensor, TensorKind, Way,
 };
-use super::{is_identity, simplify_expr};
+use super::{is_identity, level_variables, simplify_expr};
 use crate::diagnostics::codes::notation as codes;
 use crate::diagnostics::{Diagnostic, Diagnostics, Span};
 use crate::format::Level;
 use crate::ir::ReduceOperator;
-use crate::lattice::Lattice;
+use crate::lattice::{Lattice, chooser};
 use crate::level;
 use crate::notation;
 use crate::remark::{Assembly, Remark, What, Why};
@@ -80,6 +80,7 @@ pub(super) fn kernel(kernel: &notation::Kernel, scope: Scope, options: Options) 
         directives::check(&scheduler.kernel, directives, &mut diagnostics);
     }
     scheduler.explain_regions();
+    scheduler.explain_choosers();
     super::directive::remarks(&scheduler.kernel).into_iter().for_each(|remark| scheduler.remark(remark));
     if !diagnostics.is_empty() {
         return Err(diagnostics);
@@ -378,21 +379,25 @@ impl Scheduler<'_> {
         }
     }
 
-    /// The lattice of a loop that has a constant region.
-    fn constant_region(&self, variable: IndexVariable, body: &Statement) -> Option<Lattice> {
-        let operands = super::cases::operands(&self.kernel, variable, body);
-        if operands.is_empty() || super::cases::are_many(&operands) {
+    /// The lattice of a loop that has a constant region, and its operands.
+    fn constant_region(&self, variable: IndexVariable, body: &Statement) -> Option<(Lattice, Vec<Access>)> {
+        let operands = crate::lattice::operands(&self.kernel, variable, body);
+        if super::cases::are_many(&operands) {
             return None;
         }
         let lattice = Lattice::new(&self.kernel.tensors, body, &operands);
-        lattice.region(&self.kernel, variable).is_some().then_some(lattice)
+        lattice.region(&self.kernel, variable).is_some().then_some((lattice, operands))
     }
 
     /// Whether a loop does nothing but what has a closed form: where no operand has an entry, the same at every coordinate.
     fn is_one_region(&self, statement: &Statement) -> bool {
         let Statement::Forall { variable, body, .. } = statement else { return false };
+        let is_last = |access: &Access| {
+            let levels = level_variables(access, &self.kernel.tensor(access.tensor).format);
+            levels.last() == Some(variable) && levels.iter().filter(|&level| level == variable).count() == 1
+        };
         self.constant_region(*variable, body)
-            .is_some_and(|lattice| lattice.of_entries().points.iter().all(|point| point.statement == Statement::Empty))
+            .is_some_and(|(lattice, operands)| lattice.is_empty_at_entries(&self.kernel, &operands, &is_last))
     }
 
     /// Says which loops leave out the coordinates at which no operand has an entry.
@@ -400,11 +405,24 @@ impl Scheduler<'_> {
         let mut found = Vec::new();
         self.kernel.body.for_each_loop(&mut |variable, run, body| {
             let is_plain = run == Run::Serial && self.kernel.variables[variable.0].value.is_none();
-            if is_plain && self.constant_region(variable, body).is_some() {
+            let region = is_plain.then(|| self.constant_region(variable, body)).flatten();
+            if region.is_some_and(|(_, operands)| !operands.is_empty()) {
                 found.push(self.kernel.variable(variable).to_owned());
             }
         });
         found.into_iter().for_each(|name| self.decide(What::AtOnce(name), Why::SameWithoutEntries));
+    }
+
+    /// Says which workspaces keep nothing but what is read of them.
+    fn explain_choosers(&mut self) {
+        let mut found = Vec::new();
+        self.kernel.body.for_each_where(&mut |workspace, consumer| {
+            if let Some((_, access)) = chooser(&self.kernel, workspace, consumer) {
+                let name = self.kernel.tensor(workspace).name.clone();
+                found.push((name, super::show_access(&self.kernel, &access)));
+            }
+        });
+        found.into_iter().for_each(|(name, by)| self.decide(What::Sampled(name, by), Why::ReadThere));
     }
 
     /// A loop whose chunks nothing combines.

@@ -15,7 +15,6 @@
 //! Positions as a loop are from Senanayake et al. (2020), section 4; load-balanced parts whose ends alone are synchronised from Merrill,
 //! Garland, *Merge-based Parallel Sparse Matrix-Vector Multiplication* (2016).
 
-use super::cases::operands;
 use super::factor::factors;
 use super::level_variables;
 use super::state::Scheduler;
@@ -26,6 +25,7 @@ use super::{
 use super::{absent, is_identity, simplify};
 use crate::format::Role;
 use crate::ir::ReduceOperator;
+use crate::lattice::operands;
 use crate::level;
 use crate::notation::UnaryOperator;
 use crate::remark::{What, Why};

@@ -15,8 +15,7 @@
 
 use super::{Held, Printer};
 use crate::ir::{
-    ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, ReduceOperator, Size, Statement, Type, UnaryOperator,
-    VariableId,
+    ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, ReduceOperator, Rows, Size, Statement, Type, VariableId,
 };
 
 /// The bytes of a vector of the narrowest elements of a loop.
@@ -71,78 +70,15 @@ impl Printer<'_> {
 
     /// How many elements a vector of a loop has, if its body is such that vectors do what it does.
     fn lanes(&self, variable: VariableId, length: u64, body: &[Statement]) -> Option<u64> {
-        let mut see = Seen { vectors: Vec::new(), narrowest: usize::MAX, has_row: false };
-        for statement in body {
-            self.see_statement(statement, variable, &mut see).then_some(())?;
-        }
-        fitting(length, see.narrowest).filter(|_| see.has_row)
+        let rows = Rows::of(self.kernel, variable, body)?;
+        let are_sums = rows.reductions.iter().all(|(_, operator)| *operator == ReduceOperator::Add);
+        let are_elements = rows.arrays.iter().all(|array| matches!(self.arrays.get(array), Some(Held::Elements(_))));
+        let has_row = rows.arrays.iter().any(|array| self.rows.contains_key(array));
+        let narrowest = rows.elements.iter().map(|element| element.bytes()).min()?;
+        fitting(length, narrowest).filter(|_| are_sums && are_elements && has_row && rows.functions.is_empty())
     }
 
-    fn see_statement(&self, statement: &Statement, variable: VariableId, seen: &mut Seen) -> bool {
-        match statement {
-            Statement::Comment(_) => true,
-            Statement::Let(own, value) => {
-                seen.vectors.push(*own);
-                let declared = self.kernel.variable(*own);
-                let element = matches!(declared.ty, Type::Element(element) if is_real(element));
-                element && !declared.mutable && self.see(value, variable, seen)
-            }
-            Statement::Store(array, index, value) => {
-                self.see_place(*array, index, variable, seen) && self.see(value, variable, seen)
-            }
-            Statement::Reduce(array, index, ReduceOperator::Add, value) => {
-                self.see_place(*array, index, variable, seen) && self.see(value, variable, seen)
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether an element is the one of an array of numbers at the loop's variable, counted from somewhere.
-    fn see_place(&self, array: ArrayId, index: &Expr, variable: VariableId, seen: &mut Seen) -> bool {
-        let ArrayElement::Value(element) = self.kernel.array(array).element else { return false };
-        seen.narrowest = seen.narrowest.min(element.bytes());
-        seen.has_row |= self.rows.contains_key(&array);
-        is_real(element)
-            && matches!(self.arrays.get(&array), Some(Held::Elements(_)))
-            && match index {
-                Expr::Variable(other) => *other == variable,
-                Expr::Binary(BinaryOperator::Add, left, right) => {
-                    let is_own = |expr: &Expr| *expr == Expr::Variable(variable);
-                    is_own(left) && self.is_steady(right, variable, seen)
-                        || is_own(right) && self.is_steady(left, variable, seen)
-                }
-                _ => false,
-            }
-    }
-
-    /// Whether a value is the same in each turn.
-    fn is_steady(&self, expr: &Expr, variable: VariableId, seen: &Seen) -> bool {
-        !expr.uses(variable) && seen.vectors.iter().all(|vector| !expr.uses(*vector))
-    }
-
-    fn see(&self, expr: &Expr, variable: VariableId, seen: &mut Seen) -> bool {
-        if self.is_steady(expr, variable, seen) {
-            return self.element_of(expr).is_some_and(is_real);
-        }
-        match expr {
-            Expr::Variable(own) => seen.vectors.contains(own),
-            Expr::Load(array, index) => self.see_place(*array, index, variable, seen),
-            Expr::Unary(UnaryOperator::Negate, operand) => self.see(operand, variable, seen),
-            Expr::Binary(operator, left, right) => {
-                use BinaryOperator::{Add, Divide, Multiply, Subtract};
-                matches!(operator, Add | Subtract | Multiply | Divide)
-                    && self.see(left, variable, seen)
-                    && self.see(right, variable, seen)
-            }
-            Expr::Cast(Type::Element(to), operand) => {
-                seen.narrowest = seen.narrowest.min(to.bytes());
-                is_real(*to) && self.element_of(operand).is_some_and(is_real) && self.see(operand, variable, seen)
-            }
-            _ => false,
-        }
-    }
-
-    /// A statement that `see_statement` has taken.
+    /// A statement of such a loop.
     fn of_lanes(&mut self, statement: &Statement, variable: VariableId, lanes: u64) {
         let in_each = |printer: &mut Self, value: &Expr| {
             let (text, is_vector) = printer.lane_value(value, variable, lanes);
@@ -219,16 +155,6 @@ impl Printer<'_> {
     fn vector_type(&mut self, element: ElementType, lanes: u64) -> String {
         self.helpers.vector(element, lanes)
     }
-}
-
-/// What was seen of a loop.
-struct Seen {
-    /// Variables that have a value for each turn.
-    vectors: Vec<VariableId>,
-    /// The fewest bytes of an element.
-    narrowest: usize,
-    /// Whether it reads or writes a row.
-    has_row: bool,
 }
 
 /// How many elements of a row a vector has: so many that the row has no rest.

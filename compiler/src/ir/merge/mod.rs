@@ -95,6 +95,21 @@ impl Merge {
         }
     }
 
+    /// The number of places that loops visit in lists of these lengths: an intersection searches lists that are much longer than the shortest.
+    pub fn visited(&self, lengths: &[u64]) -> u64 {
+        let all = lengths.iter().sum();
+        let shortest = lengths.iter().copied().min().unwrap_or(0);
+        match self.intersection() {
+            Some(_) => {
+                let searched = |length: u64| 1 + u64::from((length / shortest.max(1)).max(1).ilog2());
+                let uneven = |length: &u64| *length > UNEVEN * shortest;
+                let count = |&length: &u64| if uneven(&length) { shortest * searched(length) } else { length };
+                lengths.iter().map(count).sum()
+            }
+            None => all,
+        }
+    }
+
     /// The variables that it declares.
     pub fn declared(&self) -> impl Iterator<Item = VariableId> {
         self.walks.iter().flat_map(|walk| std::iter::once(walk.place).chain(walk.run)).chain([self.coordinate])

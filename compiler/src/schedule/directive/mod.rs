@@ -334,10 +334,20 @@ pub(super) fn remarks(kernel: &Kernel) -> Vec<Remark> {
     simd.chain(tiles).map(remark).collect()
 }
 
-/// Whether a variable stands for an extent of computed indices, and nothing runs over it.
+/// Whether a variable stands for an extent: of computed indices, where nothing runs over it, or as `sum(i)(1)` is one.
 fn is_extent_alone(kernel: &Kernel, of: IndexVariable) -> bool {
-    let mut has_loop = false;
-    kernel.body.for_each_loop(&mut |variable, _, _| has_loop |= variable == of);
+    let (mut has_loop, mut is_counted) = (false, false);
+    kernel.body.for_each_loop(&mut |variable, _, body| {
+        if variable == of {
+            has_loop = true;
+            let mut has_place = false;
+            body.for_each_read(&mut |access| has_place |= kernel.loops_of(&access.indices).contains(&of));
+            is_counted |= !has_place && crate::lattice::operands(kernel, variable, body).is_empty();
+        }
+    });
+    if is_counted {
+        return true;
+    }
     let variables = || (0..kernel.variables.len()).map(IndexVariable);
     let counts = |variable: IndexVariable| match &kernel.variables[variable.0].value {
         Some(Computed::Index { index, .. }) => index.extents().contains(&of),
@@ -389,7 +399,7 @@ fn reductions(kernel: &Kernel, of: IndexVariable) -> Vec<(ReduceOperator, Elemen
         if kernel.asked.original(variable) != of && variable != of || run == Run::Vector {
             return;
         }
-        let walked = super::cases::operands(kernel, variable, body);
+        let walked = crate::lattice::operands(kernel, variable, body);
         let levels = walked.iter().filter_map(|access| {
             let format = &kernel.tensor(access.tensor).format;
             format.mode_order()?;

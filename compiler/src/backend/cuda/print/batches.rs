@@ -19,6 +19,7 @@ use super::type_name;
 use crate::gpu::plan::Group;
 use crate::gpu::rewrite::{declared, updated, writes};
 use crate::ir::{Expr, ReduceOperator, Statement, Type, VariableId};
+use std::collections::BTreeSet;
 
 /// The entries of a batch. Narrower groups take one entry after the other.
 const BATCH: u64 = 8;
@@ -63,7 +64,7 @@ impl Printer<'_> {
         if !is_simple
             || !is_number(&sum)
             || after.is_empty()
-            || !after.iter().all(|statement| self.is_left(group, statement))
+            || !after.iter().all(|statement| self.is_left(group, statement, &own, entry))
         {
             return None;
         }
@@ -100,14 +101,18 @@ impl Printer<'_> {
         found
     }
 
-    /// Whether a statement behind the sum is about its entry alone.
-    fn is_left(&self, group: Group, statement: &Statement) -> bool {
+    /// Whether a statement behind the sum is about its entry alone: `own` is what is declared for each entry. Elements that several entries
+    /// of a batch share would be written by several lanes at once.
+    fn is_left(&self, group: Group, statement: &Statement, own: &BTreeSet<VariableId>, entry: VariableId) -> bool {
         match statement {
             Statement::Comment(_) => true,
             Statement::Let(variable, _) => !self.kernel.variable(*variable).mutable,
             Statement::If(branches, otherwise) => {
-                let is_write =
-                    |statement: &Statement| matches!(statement, Statement::Store(..) | Statement::Reduce(..));
+                let is_own = |index: &Expr| index.uses(entry) || own.iter().any(|variable| index.uses(*variable));
+                let is_write = |statement: &Statement| match statement {
+                    Statement::Store(_, index, _) | Statement::Reduce(_, index, ..) => is_own(index),
+                    _ => false,
+                };
                 let [(condition, body)] = &branches[..] else { return false };
                 otherwise.is_empty() && *condition == is_first(group) && body.iter().all(is_write)
             }
