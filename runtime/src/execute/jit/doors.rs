@@ -30,6 +30,24 @@ fn kind(number: u64) -> Kind {
     Kind::ALL[number as usize]
 }
 
+/// Evaluates an expression with a type of keys that stands for a kind.
+macro_rules! with_key {
+    ($kind:expr, |$type:ident| $result:expr) => {{
+        macro_rules! of {
+            ($actual:ty) => {{
+                type $type = $actual;
+                $result
+            }};
+        }
+        match kind($kind) {
+            Kind::One => of!(u8),
+            Kind::Two => of!(u16),
+            Kind::Four => of!(u32),
+            _ => of!(u64),
+        }
+    }};
+}
+
 /// The factors of a length.
 ///
 /// # Safety
@@ -178,6 +196,33 @@ pub(super) extern "C" fn mark(bitmap: &mut Bitmap, key: u64) {
     bitmap.mark(key as usize);
 }
 
+/// Marks those of the keys that are below an extent, and gives the largest of all.
+///
+/// # Safety
+/// There are so many keys of that kind.
+pub(super) unsafe extern "C" fn mark_all(
+    bitmap: &mut Bitmap,
+    of: u64,
+    keys: *const u8,
+    begin: u64,
+    end: u64,
+    extent: u64,
+) -> u64 {
+    with_key!(of, |K| {
+        let (begin, count) = (begin as usize, end.saturating_sub(begin) as usize);
+        // SAFETY: as the caller promises.
+        let keys = unsafe { slice::from_raw_parts(keys.cast::<K>().wrapping_add(begin), count) };
+        let mut largest = 0;
+        for key in keys.iter().map(|key| key.wide()) {
+            largest = largest.max(key);
+            if key < extent {
+                bitmap.mark(key as usize);
+            }
+        }
+        largest
+    })
+}
+
 /// The keys, whose number is written to `count`.
 pub(super) extern "C" fn drain(bitmap: &mut Bitmap, count: &mut u64) -> *const u32 {
     let keys = bitmap.drained();
@@ -230,24 +275,6 @@ pub(super) unsafe extern "C" fn extend(
         }
         0
     })
-}
-
-/// Evaluates an expression with a type of keys that stands for a kind.
-macro_rules! with_key {
-    ($kind:expr, |$type:ident| $result:expr) => {{
-        macro_rules! of {
-            ($actual:ty) => {{
-                type $type = $actual;
-                $result
-            }};
-        }
-        match kind($kind) {
-            Kind::One => of!(u8),
-            Kind::Two => of!(u16),
-            Kind::Four => of!(u32),
-            _ => of!(u64),
-        }
-    }};
 }
 
 /// The place of a key in a list; the largest number where it failed.
@@ -327,6 +354,55 @@ pub(super) extern "C" fn gather(code: u64, mask: u64) -> u64 {
 #[target_feature(enable = "bmi2")]
 pub(super) unsafe extern "C" fn gather_in_one(code: u64, mask: u64) -> u64 {
     std::arch::x86_64::_pext_u64(code, mask)
+}
+
+/// The door that takes the numbers at a mask out of codes, for this processor.
+pub(super) fn numbers() -> *const u8 {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("bmi2") {
+        return numbers_in_one as *const u8;
+    }
+    numbers_of as *const u8
+}
+
+/// Writes the numbers at a mask of codes, and gives the largest.
+///
+/// # Safety
+/// There are so many codes of that kind, and room for as many numbers.
+unsafe extern "C" fn numbers_of(of: u64, codes: *const u8, count: u64, mask: u64, into: *mut u64) -> u64 {
+    let bits = Bits::at(mask as usize);
+    // SAFETY: as the caller promises.
+    unsafe { take_numbers(of, codes, count, into, |code| bits.gather(code as usize) as u64) }
+}
+
+/// The same in one instruction each.
+///
+/// # Safety
+/// As above, and the processor has the instruction.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "bmi2")]
+unsafe extern "C" fn numbers_in_one(of: u64, codes: *const u8, count: u64, mask: u64, into: *mut u64) -> u64 {
+    // SAFETY: as the caller promises.
+    unsafe { take_numbers(of, codes, count, into, |code| std::arch::x86_64::_pext_u64(code, mask)) }
+}
+
+/// # Safety
+/// As for [`numbers_of`].
+#[inline(always)]
+unsafe fn take_numbers(of: u64, codes: *const u8, count: u64, into: *mut u64, gather: impl Fn(u64) -> u64) -> u64 {
+    with_key!(of, |K| {
+        // SAFETY: as the caller promises.
+        let (codes, into) = unsafe {
+            let count = count as usize;
+            (slice::from_raw_parts(codes.cast::<K>(), count), slice::from_raw_parts_mut(into, count))
+        };
+        let mut largest = 0;
+        for (code, into) in codes.iter().zip(into) {
+            *into = gather(code.wide());
+            largest = largest.max(*into);
+        }
+        largest
+    })
 }
 
 pub(super) extern "C" fn scatter(number: u64, mask: u64) -> u64 {

@@ -1,7 +1,7 @@
 //! Expressions as machine code.
 
 use super::doors::{self, Wrong};
-use super::function::{Binding, Maker, Val, is_complex, memory, register};
+use super::function::{Maker, Val, is_complex, memory, register};
 use super::unit::Result;
 use crate::execute::unsupported::Unsupported;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
@@ -176,20 +176,12 @@ impl Maker<'_, '_> {
     }
 
     fn load(&mut self, array: ArrayId, index: &Expr) -> Result<Val> {
-        if let Binding::Numbers { codes, mask } = self.binding(array)? {
-            let code = self.load(codes, index)?.value;
-            return Ok(Val::index(self.gathered(code, mask)));
-        }
         let address = self.element(array, index)?;
         Ok(self.load_at(self.kernel.array(array).element, address))
     }
 
     /// What an array has at a place that is computed.
     pub(super) fn load_place(&mut self, array: ArrayId, place: Value) -> Result<Val> {
-        if let Binding::Numbers { codes, mask } = self.binding(array)? {
-            let code = self.load_place(codes, place)?.value;
-            return Ok(Val::index(self.gathered(code, mask)));
-        }
         let address = self.element_at(array, place)?;
         Ok(self.load_at(self.kernel.array(array).element, address))
     }
@@ -226,12 +218,10 @@ impl Maker<'_, '_> {
         if let Some((c, d)) = left.imaginary.zip(right.imaginary) {
             return self.complex(operator, ty, [a, c], [b, d]);
         }
-        let value = if is_float(ty) {
+        let value = if let Some(value) = is_float(ty).then(|| self.arithmetic(operator, a, b)).flatten() {
+            value
+        } else if is_float(ty) {
             match operator {
-                Add => self.b.ins().fadd(a, b),
-                Subtract => self.b.ins().fsub(a, b),
-                Multiply => self.b.ins().fmul(a, b),
-                Divide => self.b.ins().fdiv(a, b),
                 Remainder if register(ty) == F64 => self.value_of(doors::remainder_f64 as *const u8, &[a, b], F64),
                 Remainder => self.value_of(doors::remainder_f32 as *const u8, &[a, b], F32),
                 other => return Err(Unsupported::new(format!("`{}` of floating point numbers", other.symbol()))),
@@ -259,6 +249,17 @@ impl Maker<'_, '_> {
             }
         };
         Ok(Val::new(ty, value))
+    }
+
+    /// Of floating point numbers, or of vectors of them.
+    pub(super) fn arithmetic(&mut self, operator: BinaryOperator, left: Value, right: Value) -> Option<Value> {
+        Some(match operator {
+            BinaryOperator::Add => self.b.ins().fadd(left, right),
+            BinaryOperator::Subtract => self.b.ins().fsub(left, right),
+            BinaryOperator::Multiply => self.b.ins().fmul(left, right),
+            BinaryOperator::Divide => self.b.ins().fdiv(left, right),
+            _ => return None,
+        })
     }
 
     /// Of whole numbers: it fails for a divisor of zero, and wraps around.
@@ -590,13 +591,16 @@ impl Maker<'_, '_> {
 
     /// A sum and a product.
     pub(super) fn multiply_add(&mut self, one: Val, other: Val, sum: Val) -> Val {
-        let value = if self.unit.is_fused {
-            self.b.ins().fma(one.value, other.value, sum.value)
-        } else {
-            let product = self.b.ins().fmul(one.value, other.value);
-            self.b.ins().fadd(product, sum.value)
-        };
-        Val::new(sum.ty, value)
+        Val::new(sum.ty, self.product_added(one.value, other.value, sum.value))
+    }
+
+    /// The same of numbers in registers, or of vectors of them.
+    pub(super) fn product_added(&mut self, one: Value, other: Value, sum: Value) -> Value {
+        if self.unit.is_fused {
+            return self.b.ins().fma(one, other, sum);
+        }
+        let product = self.b.ins().fmul(one, other);
+        self.b.ins().fadd(product, sum)
     }
 
     /// What a reduction starts from.

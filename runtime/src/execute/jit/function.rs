@@ -99,14 +99,12 @@ pub(super) enum Binding {
         bitmap: Value,
         extent: Value,
     },
-    /// The numbers in codes.
-    Numbers {
-        codes: ArrayId,
-        mask: Value,
-    },
     /// Elements in registers.
-    Registers(Vec<Variable>),
+    Registers(Parts),
 }
+
+/// Those of a row, by its pieces.
+pub(super) type Parts = Vec<Vec<(Variable, ir::Type)>>;
 
 /// What a type is in registers: one part of it.
 pub(super) fn register(ty: Type) -> ir::Type {
@@ -380,10 +378,7 @@ impl<'u, 'f> Maker<'u, 'f> {
     }
 
     pub(super) fn length(&mut self, id: ArrayId) -> Result<Value> {
-        match self.binding(id)? {
-            Binding::Numbers { codes, .. } => self.length(codes),
-            _ => Ok(self.slice(id)?.1.value),
-        }
+        Ok(self.slice(id)?.1.value)
     }
 
     /// A length of an array, with what is known of it.
@@ -457,11 +452,12 @@ impl<'u, 'f> Maker<'u, 'f> {
             Binding::Segments { data, length, base, next, further } => {
                 let at = self.b.ins().isub(place, base);
                 let is_own = self.b.ins().icmp(IntCC::UnsignedLessThan, at, length);
-                let beyond = self.b.ins().isub(at, length);
-                let is_further = self.b.ins().icmp(IntCC::UnsignedLessThan, beyond, further);
-                let holds = self.b.ins().bor(is_own, is_further);
-                self.require(holds, Wrong::Index, Some(id), place, length);
-                (self.b.ins().select(is_own, data, next), self.b.ins().select(is_own, at, beyond))
+                return self.own_or_further(is_own, [data, at], bytes, |maker| {
+                    let beyond = maker.b.ins().isub(at, length);
+                    let holds = maker.b.ins().icmp(IntCC::UnsignedLessThan, beyond, further);
+                    maker.require(holds, Wrong::Index, Some(id), place, length);
+                    [next, beyond]
+                });
             }
             _ => {
                 let (data, length) = self.slice(id)?;
@@ -474,37 +470,75 @@ impl<'u, 'f> Maker<'u, 'f> {
         Ok(self.b.ins().iadd(data, offset))
     }
 
+    /// The address of a chunk's own element, which is a data pointer and a place, or of one that it shares with the next chunk: those are
+    /// few, and what finds them is made aside.
+    fn own_or_further(
+        &mut self,
+        is_own: Value,
+        [data, at]: [Value; 2],
+        bytes: u64,
+        find: impl FnOnce(&mut Self) -> [Value; 2],
+    ) -> Result<Value> {
+        let (further, ready) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(further);
+        let address = self.b.append_block_param(ready, I64);
+        let offset = self.times(at, bytes);
+        let own = self.b.ins().iadd(data, offset);
+        self.b.ins().brif(is_own, ready, &[own.into()], further, &[]);
+        self.b.switch_to_block(further);
+        self.b.seal_block(further);
+        let [data, at] = find(self);
+        let offset = self.times(at, bytes);
+        let shared = self.b.ins().iadd(data, offset);
+        self.b.ins().jump(ready, &[shared.into()]);
+        self.b.switch_to_block(ready);
+        self.b.seal_block(ready);
+        Ok(address)
+    }
+
+    /// The number of places from which so many elements lie before an end.
+    fn places(&mut self, end: Value, length: Length) -> Value {
+        // In a loop this is the same each time, which leaves one comparison.
+        let last = self.b.ins().isub(end, length.value);
+        let places = self.b.ins().iadd_imm_s(last, 1);
+        let fits = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, length.value, end);
+        let none = self.constant(0);
+        self.b.ins().select(fits, places, none)
+    }
+
     /// The address of so many elements from a place on.
-    pub(super) fn run_at(&mut self, id: ArrayId, begin: Value, length: Value) -> Result<Value> {
+    pub(super) fn run_at(&mut self, id: ArrayId, begin: Value, length: Length) -> Result<Value> {
         let bytes = self.bytes(id);
-        let end = self.b.ins().iadd(begin, length);
-        let ascends = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, begin, end);
-        let (data, at, holds) = match self.binding(id)? {
-            Binding::Part { data, length: all, base } => {
-                let at = self.b.ins().isub(begin, base);
-                let end = self.b.ins().iadd(at, length);
-                let ascends = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, at, end);
-                let fits = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, all);
-                (data, at, self.b.ins().band(ascends, fits))
-            }
+        let (data, at, end) = match self.binding(id)? {
+            Binding::Part { data, length, base } => (data, self.b.ins().isub(begin, base), length),
             Binding::Segments { data, length: own, base, next, further } => {
                 let at = self.b.ins().isub(begin, base);
-                let is_own = self.b.ins().icmp(IntCC::UnsignedLessThan, at, own);
-                let beyond = self.b.ins().isub(at, own);
-                let at = self.b.ins().select(is_own, at, beyond);
-                let room = self.b.ins().select(is_own, own, further);
-                let end = self.b.ins().iadd(at, length);
-                let ascends = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, at, end);
-                let fits = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, room);
-                (self.b.ins().select(is_own, data, next), at, self.b.ins().band(ascends, fits))
+                let places = self.places(own, length);
+                let is_own = self.b.ins().icmp(IntCC::UnsignedLessThan, at, places);
+                return self.own_or_further(is_own, [data, at], bytes, |maker| {
+                    let beyond = maker.b.ins().isub(at, own);
+                    let places = maker.places(further, length);
+                    let holds = maker.b.ins().icmp(IntCC::UnsignedLessThan, beyond, places);
+                    maker.require(holds, Wrong::View, Some(id), begin, length.value);
+                    [next, beyond]
+                });
             }
             _ => {
                 let (data, all) = self.slice(id)?;
-                let fits = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, all.value);
-                (data, begin, self.b.ins().band(ascends, fits))
+                (data, begin, all.value)
             }
         };
-        self.require(holds, Wrong::View, Some(id), begin, length);
+        if length.constant.is_some() {
+            let places = self.places(end, length);
+            let holds = self.b.ins().icmp(IntCC::UnsignedLessThan, at, places);
+            self.require(holds, Wrong::View, Some(id), begin, length.value);
+        } else {
+            let fits = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, length.value, end);
+            self.require(fits, Wrong::View, Some(id), begin, length.value);
+            let last = self.b.ins().isub(end, length.value);
+            let holds = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, at, last);
+            self.require(holds, Wrong::View, Some(id), begin, length.value);
+        }
         let offset = self.times(at, bytes);
         Ok(self.b.ins().iadd(data, offset))
     }

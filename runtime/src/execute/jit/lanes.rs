@@ -1,123 +1,47 @@
 //! Loops over rows, in vector registers. Rows of a constant length, and sums for such rows, are in registers as a whole.
 //!
-//! A loop is one over rows if it does nothing but floating point arithmetic, of one type, with what rows have at its counter and
-//! what is the same at all of its places.
+//! A loop is one over rows if it does nothing but floating point arithmetic with what rows have at its counter and what is the same at all
+//! of its places. It goes by pieces of [`LANES`] numbers, which are one vector of `f32` and two of `f64`: so that a loop may have both. A
+//! loop of `f64` goes by one of the two at a time, which takes fewer registers.
 
 use super::expressions::{factors, is_float};
-use super::function::{Binding, Maker, Val, memory};
+use super::function::{Binding, Length, Maker, Parts, Val, memory, register};
 use super::unit::{Result, Unit};
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::{F32, F32X4, F64, F64X2};
-use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, Value};
-use cranelift_frontend::Variable;
+use cranelift_codegen::ir::types::{F32, F32X4, F64, F64X2, I8X16};
+use cranelift_codegen::ir::{self, Endianness, InstBuilder, MemFlagsData, Value};
 use spc_compiler::ir::{
-    ArrayElement, ArrayId, BinaryOperator, ElementType, Expr, Function, Kernel, Ordered, Parallel, ReduceOperator,
-    Size, Statement, Type, UnaryOperator, VariableId,
+    ArrayElement, ArrayId, ElementType, Expr, Function, Kernel, Ordered, Parallel, ReduceOperator, Rows, Size,
+    Statement, Type, VariableId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Rows of at most so many elements are written out.
 const MOST_WRITTEN_OUT: u64 = 64;
 
-/// Rows of at most so many bytes are in registers: half of those that processors have.
-const MOST_IN_REGISTERS: u64 = 256;
+/// Rows of at most so many bytes are in registers at the same time: in half of those that processors have, which leaves as many for what
+/// is added to them.
+const MOST_IN_REGISTERS: u64 = 128;
 
-/// A loop over rows.
-pub(super) struct Rows {
-    element: ElementType,
-    /// The arrays that have rows.
-    arrays: BTreeSet<ArrayId>,
+/// The numbers of a piece.
+pub(super) const LANES: u64 = 4;
+
+/// The rows of a loop, if vectors compute all that it does.
+fn rows_of(kernel: &Kernel, ordered: &Ordered, counter: VariableId, body: &[Statement]) -> Option<Rows> {
+    let rows = Rows::of(kernel, counter, body)?;
+    let is_reduced = |(array, operator): &(ArrayId, ReduceOperator)| match operator {
+        ReduceOperator::Add | ReduceOperator::Multiply => true,
+        ReduceOperator::Min | ReduceOperator::Max => ordered.has_array(*array),
+        _ => false,
+    };
+    let are_computed = rows.reductions.iter().all(is_reduced)
+        && rows.functions.iter().all(|function| matches!(function, Function::Sqrt | Function::Abs));
+    (are_computed && !rows.is_shifted && rows.arrays.is_disjoint(&rows.steady)).then_some(rows)
 }
 
-/// What a name in a loop over rows stands for: different values in different lanes.
-struct Judge<'a> {
-    kernel: &'a Kernel,
-    ordered: &'a Ordered,
-    counter: VariableId,
-    element: Option<ElementType>,
-    arrays: BTreeSet<ArrayId>,
-    /// What has a value for each lane.
-    of_lanes: BTreeSet<VariableId>,
-    /// What is read that is the same at all places.
-    others: BTreeSet<ArrayId>,
-}
-
-impl Judge<'_> {
-    fn is_of_element(&mut self, element: ElementType) -> bool {
-        matches!(element, ElementType::F64 | ElementType::F32) && *self.element.get_or_insert(element) == element
-    }
-
-    fn row(&mut self, array: ArrayId, index: &Expr) -> bool {
-        let ArrayElement::Value(element) = self.kernel.array(array).element else { return false };
-        self.arrays.insert(array);
-        *index == Expr::Variable(self.counter) && self.is_of_element(element)
-    }
-
-    /// Whether it is the same at all places.
-    fn is_same(&self, expr: &Expr) -> bool {
-        !expr.uses(self.counter) && !self.of_lanes.iter().any(|variable| expr.uses(*variable))
-    }
-
-    fn expr(&mut self, expr: &Expr) -> bool {
-        if self.is_same(expr) {
-            expr.for_each(&mut |inner| inner.for_each_array(&mut |array| _ = self.others.insert(array)));
-            let Ok(Type::Element(element)) = self.kernel.type_of(expr) else { return false };
-            return self.is_of_element(element);
-        }
-        match expr {
-            Expr::Variable(variable) => self.of_lanes.contains(variable),
-            Expr::Load(array, index) => self.row(*array, index),
-            Expr::Unary(UnaryOperator::Negate, operand) => self.expr(operand),
-            Expr::Binary(operator, left, right) => {
-                use BinaryOperator::{Add, Divide, Multiply, Subtract};
-                matches!(operator, Add | Subtract | Multiply | Divide) && self.expr(left) && self.expr(right)
-            }
-            Expr::Call(Function::Sqrt | Function::Abs, arguments) => arguments.iter().all(|one| self.expr(one)),
-            _ => false,
-        }
-    }
-
-    fn reduces(&self, array: ArrayId, operator: ReduceOperator) -> bool {
-        match operator {
-            ReduceOperator::Add | ReduceOperator::Multiply => true,
-            ReduceOperator::Min | ReduceOperator::Max => self.ordered.has_array(array),
-            _ => false,
-        }
-    }
-
-    fn statement(&mut self, statement: &Statement) -> bool {
-        match statement {
-            Statement::Comment(_) => true,
-            Statement::Let(variable, value) => {
-                let is_one = !self.kernel.variable(*variable).mutable && self.expr(value);
-                self.of_lanes.insert(*variable);
-                is_one
-            }
-            Statement::Store(array, index, value) => self.row(*array, index) && self.expr(value),
-            Statement::Reduce(array, index, operator, value) => {
-                self.row(*array, index) && self.reduces(*array, *operator) && self.expr(value)
-            }
-            _ => false,
-        }
-    }
-}
-
-impl Rows {
-    fn of(kernel: &Kernel, ordered: &Ordered, counter: VariableId, body: &[Statement]) -> Option<Rows> {
-        let mut judge = Judge {
-            kernel,
-            ordered,
-            counter,
-            element: None,
-            arrays: BTreeSet::new(),
-            of_lanes: BTreeSet::new(),
-            others: BTreeSet::new(),
-        };
-        let are_rows = body.iter().all(|statement| judge.statement(statement));
-        let is_apart = judge.arrays.is_disjoint(&judge.others);
-        (are_rows && is_apart && !judge.arrays.is_empty())
-            .then(|| judge.element.map(|element| Rows { element, arrays: judge.arrays }))?
-    }
+/// Whether vectors of such numbers are computed with.
+pub(super) fn is_in_vectors(element: ElementType) -> bool {
+    matches!(element, ElementType::F64 | ElementType::F32)
 }
 
 /// A number that is known.
@@ -148,7 +72,29 @@ pub(super) fn in_registers(kernel: &Kernel, ordered: &Ordered) -> BTreeMap<Array
         see(kernel, ordered, statement, &lengths, &mut others);
     });
     lengths.retain(|array, _| !others.contains(array));
+    limit(kernel, &kernel.body, &mut lengths);
     lengths
+}
+
+/// Leaves arrays out that there are no registers for beside those of inner loops. Gives the bytes in registers of a block.
+fn limit(kernel: &Kernel, block: &[Statement], lengths: &mut BTreeMap<ArrayId, u64>) -> u64 {
+    let mut taken = 0;
+    for inner in block.iter().flat_map(Statement::blocks) {
+        taken = taken.max(limit(kernel, inner, lengths));
+    }
+    for statement in block {
+        if let Statement::Allocate { array, .. } = statement
+            && let Some(length) = lengths.get(array)
+        {
+            let bytes = length * kernel.array(*array).element.bytes() as u64;
+            if taken + bytes <= MOST_IN_REGISTERS {
+                taken += bytes;
+            } else {
+                lengths.remove(array);
+            }
+        }
+    }
+    taken
 }
 
 /// Notes what is used otherwise.
@@ -160,7 +106,7 @@ fn see(
     others: &mut BTreeSet<ArrayId>,
 ) {
     if let Statement::For { variable, begin, end, vector: true, body } = statement
-        && let Some(rows) = Rows::of(kernel, ordered, *variable, body)
+        && let Some(rows) = rows_of(kernel, ordered, *variable, body)
     {
         let whole = constant(kernel, end).filter(|_| *begin == Expr::Index(0));
         others.extend(rows.arrays.iter().filter(|array| lengths.get(array).copied() != whole));
@@ -175,7 +121,9 @@ fn see(
     let mut note =
         |expr: &Expr| expr.for_each(&mut |inner| inner.for_each_array(&mut |array| _ = others.insert(array)));
     statement.for_each_expr(&mut note);
-    others.extend(statement.written_array());
+    if !matches!(statement, Statement::Fill(..)) {
+        others.extend(statement.written_array());
+    }
     match statement {
         Statement::View { of, .. } => _ = others.insert(*of),
         Statement::Parallel(node) => {
@@ -209,45 +157,58 @@ fn from_outside(body: &[Statement]) -> Vec<ArrayId> {
     used.difference(&made).copied().collect()
 }
 
-/// The type of so many elements at a time.
-fn vector(element: ElementType) -> (ir::Type, ir::Type, u64) {
-    if element == ElementType::F64 { (F64X2, F64, 2) } else { (F32X4, F32, 4) }
+/// What so many numbers are in registers: a piece, or a single one.
+pub(super) fn registers(ty: Type, count: u64) -> Vec<ir::Type> {
+    match (register(ty), count) {
+        (F64, LANES) => vec![F64X2; 2],
+        (_, LANES) => vec![F32X4],
+        (single, _) => vec![single],
+    }
 }
 
-/// The pieces of a row: where each begins, and its type.
-fn pieces(element: ElementType, length: u64) -> Vec<(u64, ir::Type)> {
-    let (wide, narrow, width) = vector(element);
-    let whole = length - length % width;
-    let vectors = (0..whole).step_by(width as usize).map(|first| (first, wide));
-    vectors.chain((whole..length).map(|first| (first, narrow))).collect()
+/// The pieces of a row: where each begins, and how many numbers it has.
+pub(super) fn pieces(length: u64) -> impl Iterator<Item = (u64, u64)> {
+    let whole = length - length % LANES;
+    (0..whole).step_by(LANES as usize).map(|first| (first, LANES)).chain((whole..length).map(|first| (first, 1)))
 }
+
+/// The registers of a number in each lane.
+pub(super) type Lanes = Vec<Value>;
 
 /// Some elements of the rows of a loop.
 struct Piece<'d> {
-    ty: ir::Type,
+    count: u64,
     /// The number of the piece, for what is in registers.
     number: usize,
-    /// The address of the first element of each row that is in memory, and how many bytes behind it the piece is.
+    /// The addresses of rows that are in memory, and the element of each that the piece begins with.
     rows: &'d BTreeMap<ArrayId, Value>,
-    offset: i32,
+    first: u64,
+    /// Which of its vectors, if not all.
+    half: Option<usize>,
     counter: VariableId,
-    values: BTreeMap<VariableId, Value>,
+    values: BTreeMap<VariableId, Lanes>,
+}
+
+impl Piece<'_> {
+    /// Those of a value's registers that it has.
+    fn of<T>(&self, all: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
+        let half = self.half;
+        all.into_iter().enumerate().filter(move |(place, _)| half.is_none_or(|half| half == *place)).map(|(_, one)| one)
+    }
 }
 
 impl Maker<'_, '_> {
     /// Makes a loop over rows; whether it is one.
     pub(super) fn lanes(&mut self, counter: VariableId, begin: &Expr, end: &Expr, body: &[Statement]) -> Result<bool> {
-        let Some(rows) = Rows::of(self.kernel, &self.unit.ordered, counter, body) else { return Ok(false) };
-        let bytes = rows.element.bytes() as u64;
+        let Some(rows) = rows_of(self.kernel, &self.unit.ordered, counter, body) else { return Ok(false) };
         let length = constant(self.kernel, end).filter(|_| *begin == Expr::Index(0));
-        let written_out = length.filter(|length| *length <= MOST_WRITTEN_OUT);
         let in_memory: Vec<ArrayId> = rows
             .arrays
             .iter()
             .copied()
             .filter(|array| !matches!(self.arrays.get(array), Some(Binding::Registers(_))))
             .collect();
-        if let Some(length) = written_out {
+        if let Some(length) = length.filter(|length| *length <= MOST_WRITTEN_OUT) {
             if length == 0 {
                 return Ok(true);
             }
@@ -255,10 +216,8 @@ impl Maker<'_, '_> {
             for array in &in_memory {
                 addresses.insert(*array, self.row(*array, length)?);
             }
-            for (number, (first, ty)) in pieces(rows.element, length).into_iter().enumerate() {
-                let offset = (first * bytes) as i32;
-                let values = BTreeMap::new();
-                self.piece(Piece { ty, number, rows: &addresses, offset, counter, values }, body)?;
+            for (number, (first, count)) in pieces(length).enumerate() {
+                self.pieces(&rows, [count, first], number, &addresses, counter, body)?;
             }
             return Ok(true);
         }
@@ -271,17 +230,18 @@ impl Maker<'_, '_> {
         let length = self.b.ins().isub(end, begin);
         let mut firsts = BTreeMap::new();
         for array in &in_memory {
-            firsts.insert(*array, self.run_at(*array, begin, length)?);
+            firsts.insert(*array, self.run_at(*array, begin, Length::of(length))?);
         }
-        let (wide, narrow, width) = vector(rows.element);
-        let whole = self.b.ins().band_imm_s(length, -(width as i64));
+        let whole = self.b.ins().band_imm_s(length, -(LANES as i64));
         let zero = self.constant(0);
-        for (from, to, ty, step) in [(zero, whole, wide, width), (whole, length, narrow, 1)] {
-            self.stepped(from, to, step, |maker, place| {
-                let offset = maker.times(place, bytes);
-                let at = |maker: &mut Self, first: Value| maker.b.ins().iadd(first, offset);
-                let rows = firsts.iter().map(|(array, first)| (*array, at(maker, *first))).collect();
-                maker.piece(Piece { ty, number: 0, rows: &rows, offset: 0, counter, values: BTreeMap::new() }, body)
+        for (from, to, count) in [(zero, whole, LANES), (whole, length, 1)] {
+            self.stepped(from, to, count, |maker, place| {
+                let at = |maker: &mut Self, array: ArrayId, first: Value| {
+                    let offset = maker.times(place, maker.bytes(array));
+                    maker.b.ins().iadd(first, offset)
+                };
+                let addresses = firsts.iter().map(|(array, first)| (*array, at(maker, *array, *first))).collect();
+                maker.pieces(&rows, [count, 0], 0, &addresses, counter, body)
             })?;
         }
         self.b.ins().jump(after, &[]);
@@ -291,14 +251,33 @@ impl Maker<'_, '_> {
     }
 
     /// The address of a row of so many elements.
-    fn row(&mut self, array: ArrayId, length: u64) -> Result<Value> {
+    pub(super) fn row(&mut self, array: ArrayId, length: u64) -> Result<Value> {
         if let Some(Binding::Slice { data, length: known }) = self.arrays.get(&array)
             && known.constant.is_some_and(|known| length <= known)
         {
             return Ok(*data);
         }
-        let (zero, length) = (self.constant(0), self.constant(length));
-        self.run_at(array, zero, length)
+        let zero = self.constant(0);
+        let value = self.constant(length);
+        self.run_at(array, zero, Length { value, is: (value, 0), constant: Some(length) })
+    }
+
+    /// A piece, by one vector of `f64` after the other where there is nothing else.
+    fn pieces(
+        &mut self,
+        of: &Rows,
+        [count, first]: [u64; 2],
+        number: usize,
+        rows: &BTreeMap<ArrayId, Value>,
+        counter: VariableId,
+        body: &[Statement],
+    ) -> Result<()> {
+        let halves: &[Option<usize>] =
+            if of.elements.contains(&ElementType::F32) || count == 1 { &[None] } else { &[Some(0), Some(1)] };
+        for &half in halves {
+            self.piece(Piece { count, number, rows, first, half, counter, values: BTreeMap::new() }, body)?;
+        }
+        Ok(())
     }
 
     fn piece(&mut self, mut piece: Piece<'_>, body: &[Statement]) -> Result<()> {
@@ -310,25 +289,22 @@ impl Maker<'_, '_> {
                 }
                 Statement::Store(array, _, value) => {
                     let value = self.in_lanes(&piece, value)?;
-                    self.store_lanes(&piece, *array, value)?;
+                    self.store_lanes(&piece, *array, &value);
                 }
                 Statement::Reduce(array, _, operator, value) => {
-                    let after =
-                        if let Some((one, other)) = factors(*operator, Type::Element(element_of(piece.ty)), value) {
-                            let (one, other) = (self.in_lanes(&piece, one)?, self.in_lanes(&piece, other)?);
-                            let before = self.load_lanes(&piece, *array)?;
-                            if self.unit.is_fused {
-                                self.b.ins().fma(one, other, before)
-                            } else {
-                                let product = self.b.ins().fmul(one, other);
-                                self.b.ins().fadd(before, product)
-                            }
-                        } else {
-                            let value = self.in_lanes(&piece, value)?;
-                            let before = self.load_lanes(&piece, *array)?;
-                            self.combine_lanes(*operator, before, value)
-                        };
-                    self.store_lanes(&piece, *array, after)?;
+                    let ArrayElement::Value(element) = self.kernel.array(*array).element else { continue };
+                    let after = if let Some((one, other)) = factors(*operator, Type::Element(element), value) {
+                        let (one, other) = (self.in_lanes(&piece, one)?, self.in_lanes(&piece, other)?);
+                        let before = self.load_lanes(&piece, *array);
+                        let lanes = one.into_iter().zip(other).zip(before);
+                        lanes.map(|((one, other), before)| self.product_added(one, other, before)).collect()
+                    } else {
+                        let value = self.in_lanes(&piece, value)?;
+                        let before = self.load_lanes(&piece, *array);
+                        let lanes = before.into_iter().zip(value);
+                        lanes.map(|(before, value)| self.combine_lanes(*operator, before, value)).collect::<Lanes>()
+                    };
+                    self.store_lanes(&piece, *array, &after);
                 }
                 _ => {}
             }
@@ -336,7 +312,7 @@ impl Maker<'_, '_> {
         Ok(())
     }
 
-    fn combine_lanes(&mut self, operator: ReduceOperator, before: Value, value: Value) -> Value {
+    pub(super) fn combine_lanes(&mut self, operator: ReduceOperator, before: Value, value: Value) -> Value {
         match operator {
             ReduceOperator::Add => self.b.ins().fadd(before, value),
             ReduceOperator::Multiply => self.b.ins().fmul(before, value),
@@ -344,54 +320,116 @@ impl Maker<'_, '_> {
         }
     }
 
-    fn in_lanes(&mut self, piece: &Piece<'_>, expr: &Expr) -> Result<Value> {
+    fn in_lanes(&mut self, piece: &Piece<'_>, expr: &Expr) -> Result<Lanes> {
         let is_of_lanes = expr.uses(piece.counter) || piece.values.keys().any(|variable| expr.uses(*variable));
         if !is_of_lanes {
-            let value = self.eval(expr)?.value;
-            return Ok(if piece.ty.is_vector() { self.b.ins().splat(piece.ty, value) } else { value });
+            let value = self.eval(expr)?;
+            let types = piece.of(registers(value.ty, piece.count));
+            return Ok(types.map(|ty| self.splat(ty, value.value)).collect());
         }
-        match expr {
+        Ok(match expr {
             Expr::Load(array, _) => self.load_lanes(piece, *array),
             Expr::Unary(_, operand) => {
-                let operand = self.in_lanes(piece, operand)?;
-                Ok(self.b.ins().fneg(operand))
+                self.in_lanes(piece, operand)?.into_iter().map(|lane| self.b.ins().fneg(lane)).collect()
             }
             Expr::Binary(operator, left, right) => {
                 let (left, right) = (self.in_lanes(piece, left)?, self.in_lanes(piece, right)?);
-                Ok(match operator {
-                    BinaryOperator::Add => self.b.ins().fadd(left, right),
-                    BinaryOperator::Subtract => self.b.ins().fsub(left, right),
-                    BinaryOperator::Multiply => self.b.ins().fmul(left, right),
-                    _ => self.b.ins().fdiv(left, right),
-                })
+                let lanes = left.into_iter().zip(right);
+                lanes
+                    .map(|(left, right)| self.arithmetic(*operator, left, right))
+                    .collect::<Option<_>>()
+                    .ok_or_else(no_row)?
             }
             Expr::Call(function, arguments) => {
                 let operand = self.in_lanes(piece, &arguments[0])?;
-                Ok(if *function == Function::Sqrt { self.b.ins().sqrt(operand) } else { self.b.ins().fabs(operand) })
+                let is_root = *function == Function::Sqrt;
+                let one = |lane| if is_root { self.b.ins().sqrt(lane) } else { self.b.ins().fabs(lane) };
+                operand.into_iter().map(one).collect()
             }
-            Expr::Variable(variable) if piece.values.contains_key(variable) => Ok(piece.values[variable]),
-            _ => Err(super::Unsupported::new("what is no row in a loop over rows")),
+            Expr::Cast(to, operand) => {
+                let from = self.kernel.type_of(operand).map_err(|_| no_row())?;
+                let operand = self.in_lanes(piece, operand)?;
+                if *to == from { operand } else { self.cast_lanes(&operand) }
+            }
+            Expr::Variable(variable) if piece.values.contains_key(variable) => piece.values[variable].clone(),
+            _ => return Err(no_row()),
+        })
+    }
+
+    pub(super) fn splat(&mut self, ty: ir::Type, value: Value) -> Value {
+        if ty.is_vector() { self.b.ins().splat(ty, value) } else { value }
+    }
+
+    /// `f64` of `f32`, and the other way round.
+    pub(super) fn cast_lanes(&mut self, lanes: &[Value]) -> Lanes {
+        match *lanes {
+            [low, high] => {
+                let [low, high] = [low, high].map(|lane| self.b.ins().fvdemote(lane));
+                vec![self.halves(low, high, [0, 16])]
+            }
+            [lane] if self.b.func.dfg.value_type(lane) == F32X4 => {
+                let high = self.halves(lane, lane, [8, 24]);
+                [lane, high].map(|lane| self.b.ins().fvpromote_low(lane)).to_vec()
+            }
+            [number] if self.b.func.dfg.value_type(number) == F32 => vec![self.b.ins().fpromote(F64, number)],
+            _ => lanes.iter().map(|number| self.b.ins().fdemote(F32, *number)).collect(),
         }
     }
 
-    fn load_lanes(&mut self, piece: &Piece<'_>, array: ArrayId) -> Result<Value> {
-        if let Some(Binding::Registers(parts)) = self.arrays.get(&array) {
-            let part = parts[piece.number];
-            return Ok(self.b.use_var(part));
-        }
-        let address = piece.rows[&array];
-        Ok(self.b.ins().load(piece.ty, flags(piece.ty), address, piece.offset))
+    /// A half of each of two vectors of `f32`; each half begins at that byte of both.
+    fn halves(&mut self, one: Value, other: Value, first: [u8; 2]) -> Value {
+        let flags = MemFlagsData::new().with_endianness(Endianness::Little);
+        let [one, other] = [one, other].map(|lane| self.b.ins().bitcast(I8X16, flags, lane));
+        let bytes: Vec<u8> = first.into_iter().flat_map(|first| first..first + 8).collect();
+        let bytes = self.b.func.dfg.immediates.push(bytes.into());
+        let both = self.b.ins().shuffle(one, other, bytes);
+        self.b.ins().bitcast(F32X4, flags, both)
     }
 
-    fn store_lanes(&mut self, piece: &Piece<'_>, array: ArrayId, value: Value) -> Result<()> {
+    fn load_lanes(&mut self, piece: &Piece<'_>, array: ArrayId) -> Lanes {
         if let Some(Binding::Registers(parts)) = self.arrays.get(&array) {
-            let part = parts[piece.number];
-            self.b.def_var(part, value);
-            return Ok(());
+            let parts = parts[piece.number].clone();
+            return piece.of(parts).map(|(part, _)| self.b.use_var(part)).collect();
         }
-        let address = piece.rows[&array];
-        self.b.ins().store(flags(piece.ty), value, address, piece.offset);
-        Ok(())
+        let ArrayElement::Value(element) = self.kernel.array(array).element else { return Lanes::new() };
+        let types = piece.of(registers(Type::Element(element), piece.count)).collect();
+        self.load_types(types, piece.rows[&array], self.offset(piece, array))
+    }
+
+    /// The byte of a row that a piece begins with.
+    fn offset(&self, piece: &Piece<'_>, array: ArrayId) -> u64 {
+        self.bytes(array) * piece.first + 16 * piece.half.unwrap_or_default() as u64
+    }
+
+    /// So many numbers from an element of a row on.
+    pub(super) fn load_vectors(&mut self, element: ElementType, count: u64, row: Value, first: u64) -> Lanes {
+        self.load_types(registers(Type::Element(element), count), row, first * element.bytes() as u64)
+    }
+
+    fn load_types(&mut self, types: Vec<ir::Type>, row: Value, mut offset: u64) -> Lanes {
+        let mut load = |ty: ir::Type| {
+            let value = self.b.ins().load(ty, flags(ty), row, offset as i32);
+            offset += u64::from(ty.bytes());
+            value
+        };
+        types.into_iter().map(&mut load).collect()
+    }
+
+    fn store_lanes(&mut self, piece: &Piece<'_>, array: ArrayId, lanes: &[Value]) {
+        if let Some(Binding::Registers(parts)) = self.arrays.get(&array) {
+            let parts = parts[piece.number].clone();
+            piece.of(parts).zip(lanes).for_each(|((part, _), lane)| self.b.def_var(part, *lane));
+            return;
+        }
+        self.store_vectors(piece.rows[&array], self.offset(piece, array), lanes);
+    }
+
+    fn store_vectors(&mut self, row: Value, mut offset: u64, lanes: &[Value]) {
+        for lane in lanes {
+            let ty = self.b.func.dfg.value_type(*lane);
+            self.b.ins().store(flags(ty), *lane, row, offset as i32);
+            offset += u64::from(ty.bytes());
+        }
     }
 
     /// Makes an array in registers; whether it is one that may be.
@@ -400,14 +438,32 @@ impl Maker<'_, '_> {
         if self.unit.in_registers.get(&array) != Some(&length) || !is_float(fill.ty) {
             return false;
         }
-        let mut parts: Vec<Variable> = Vec::new();
-        for (_, ty) in pieces(element, length) {
-            let value = if ty.is_vector() { self.b.ins().splat(ty, fill.value) } else { fill.value };
-            let part = self.b.declare_var(ty);
-            self.b.def_var(part, value);
-            parts.push(part);
-        }
+        let mut part = |ty: ir::Type| (self.b.declare_var(ty), ty);
+        let mut parts_of = |count| registers(Type::Element(element), count).into_iter().map(&mut part).collect();
+        let parts: Parts = pieces(length).map(|(_, count)| parts_of(count)).collect();
+        self.fill_registers(&parts, fill.value);
         self.arrays.insert(array, Binding::Registers(parts));
+        true
+    }
+
+    pub(super) fn fill_registers(&mut self, parts: &Parts, fill: Value) {
+        for (part, ty) in parts.iter().flatten() {
+            let value = self.splat(*ty, fill);
+            self.b.def_var(*part, value);
+        }
+    }
+
+    /// Fills a row in memory; whether it is one of numbers that vectors have.
+    pub(super) fn fill_row(&mut self, element: ArrayElement, row: Value, length: u64, fill: Val) -> bool {
+        let ArrayElement::Value(element) = element else { return false };
+        if !is_in_vectors(element) || length > MOST_WRITTEN_OUT {
+            return false;
+        }
+        for (first, count) in pieces(length) {
+            let lanes: Lanes =
+                registers(Type::Element(element), count).into_iter().map(|ty| self.splat(ty, fill.value)).collect();
+            self.store_vectors(row, first * element.bytes() as u64, &lanes);
+        }
         true
     }
 }
@@ -419,8 +475,8 @@ impl Unit {
     }
 }
 
-fn element_of(ty: ir::Type) -> ElementType {
-    if ty == F64X2 || ty == F64 { ElementType::F64 } else { ElementType::F32 }
+fn no_row() -> super::Unsupported {
+    super::Unsupported::new("what is no row in a loop over rows")
 }
 
 /// Vectors begin at any element.

@@ -11,6 +11,7 @@ use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use spc_compiler::format::IndexWidth;
 use spc_compiler::ir::{ArrayElement, ArrayId, BinaryOperator, Expr, ReduceOperator, Statement, VariableId};
+use std::borrow::Cow;
 
 /// Arrays of at most so many bytes lie on the stack, where their length is known.
 const MOST_ON_STACK: u64 = 8192;
@@ -63,6 +64,10 @@ impl Maker<'_, '_> {
             Statement::Folds { totals, terms, between } => self.folds(*totals, terms, *between)?,
             Statement::Fill(array, value) => {
                 let value = self.eval(value)?;
+                if let Binding::Registers(parts) = self.binding(*array)? {
+                    self.fill_registers(&parts, value.value);
+                    return Ok(());
+                }
                 let words = self.element_words(self.kernel.array(*array).element, value);
                 let (data, length) = self.slice(*array)?;
                 self.fill(*array, data, length.value, words);
@@ -70,16 +75,15 @@ impl Maker<'_, '_> {
             Statement::View { array, of, begin, length, .. } => self.view(*array, *of, begin, length)?,
             Statement::Numbers { array, codes, mask, below } => {
                 let (mask, below) = (self.index(mask)?, self.index(below)?);
-                let length = self.length(*codes)?;
-                let zero = self.constant(0);
-                self.counted(zero, length, |maker, place| {
-                    let code = maker.load_place(*codes, place)?.value;
-                    let number = maker.gathered(code, mask);
-                    let holds = maker.b.ins().icmp(IntCC::UnsignedLessThan, number, below);
-                    maker.require(holds, Wrong::Code, Some(*codes), number, below);
-                    Ok(())
-                })?;
-                self.arrays.insert(*array, Binding::Numbers { codes: *codes, mask });
+                let (data, length) = self.slice(*codes)?;
+                let count = length.constant.filter(|count| *count <= MOST_ON_STACK / 8);
+                let count = count.ok_or_else(|| Unsupported::new("numbers of codes of an unknown count"))?;
+                let (numbers, of) = (self.stack(8 * count, 3), self.constant(self.kind(*codes).number()));
+                let arguments = [of, data, length.value, mask, numbers];
+                let largest = self.value_of(doors::numbers(), &arguments, I64);
+                let holds = self.b.ins().icmp(IntCC::UnsignedLessThan, largest, below);
+                self.require(holds, Wrong::Code, Some(*codes), largest, below);
+                self.arrays.insert(*array, Binding::Slice { data: numbers, length });
             }
             Statement::List(array) => {
                 let (session, number) = (self.session()?, self.constant(u64::from(array.0)));
@@ -165,10 +169,11 @@ impl Maker<'_, '_> {
                 }
                 let constant = if let Expr::Index(end) = end { Some(*end) } else { None };
                 let (begin, end) = (self.index(begin)?, self.index(end)?);
+                let body = self.marked_before(*variable, [begin, end], body)?;
                 self.ends.insert(*variable, (end, constant));
                 self.counted(begin, end, |maker, place| {
                     maker.declare(*variable, Val::index(place));
-                    maker.block(body)
+                    maker.block(&body)
                 })?;
                 self.ends.remove(variable);
             }
@@ -210,6 +215,36 @@ impl Maker<'_, '_> {
             Statement::Parallel(node) => self.parallel(node)?,
         }
         Ok(())
+    }
+
+    /// Marks the keys of a whole run in one call, where a loop over it begins with a key and its mark. Gives what is left of the body.
+    fn marked_before<'b>(
+        &mut self,
+        counter: VariableId,
+        [begin, end]: [Value; 2],
+        body: &'b [Statement],
+    ) -> Result<Cow<'b, [Statement]>> {
+        let [key @ Statement::Let(variable, Expr::Load(keys, at)), Statement::Mark(set, of), rest @ ..] = body else {
+            return Ok(body.into());
+        };
+        let Binding::Slice { data, length } = self.binding(*keys)? else { return Ok(body.into()) };
+        let ArrayElement::Index(_) = self.kernel.array(*keys).element else { return Ok(body.into()) };
+        if **at != Expr::Variable(counter) || *of != Expr::Variable(*variable) {
+            return Ok(body.into());
+        }
+        let Binding::Bitmap { bitmap, extent } = self.binding(*set)? else {
+            return Err(Unsupported::new("a set of another scope"));
+        };
+        let is_empty = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, begin, end);
+        let fits = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, length.value);
+        let holds = self.b.ins().bor(is_empty, fits);
+        self.require(holds, Wrong::Index, Some(*keys), end, length.value);
+        let of = self.constant(self.kind(*keys).number());
+        let largest = self.value_of(doors::mark_all as *const u8, &[bitmap, of, data, begin, end, extent], I64);
+        let holds = self.b.ins().icmp(IntCC::UnsignedLessThan, largest, extent);
+        let holds = self.b.ins().bor(is_empty, holds);
+        self.require(holds, Wrong::Key, Some(*set), largest, extent);
+        Ok(std::iter::once(key).chain(rest).cloned().collect::<Vec<Statement>>().into())
     }
 
     /// The arrays that a loop reads at its cursors before these go on, each with the cursor, after a check that they have elements up to
@@ -288,18 +323,21 @@ impl Maker<'_, '_> {
         step: u64,
         body: impl FnOnce(&mut Self, Value) -> Result<()>,
     ) -> Result<()> {
-        let (head, inside, after) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
-        let place = self.b.append_block_param(head, I64);
-        self.b.ins().jump(head, &[begin.into()]);
-        self.b.switch_to_block(head);
-        let goes_on = self.b.ins().icmp(IntCC::UnsignedLessThan, place, end);
-        self.b.ins().brif(goes_on, inside, &[], after, &[]);
+        // The condition is at the end: one branch an iteration.
+        let (inside, after) = (self.b.create_block(), self.b.create_block());
+        let place = self.b.append_block_param(inside, I64);
+        let begins = self.b.ins().icmp(IntCC::UnsignedLessThan, begin, end);
+        self.b.ins().brif(begins, inside, &[begin.into()], after, &[]);
         self.b.switch_to_block(inside);
-        self.b.seal_block(inside);
-        body(self, place)?;
+        // Behind a loop that may have no iteration, nothing of the loop is there.
+        let (arrays, variables) = (self.arrays.clone(), self.variables.clone());
+        let done = body(self, place);
+        (self.arrays, self.variables) = (arrays, variables);
+        done?;
         let next = self.b.ins().iadd_imm_s(place, step as i64);
-        self.b.ins().jump(head, &[next.into()]);
-        self.b.seal_block(head);
+        let goes_on = self.b.ins().icmp(IntCC::UnsignedLessThan, next, end);
+        self.b.ins().brif(goes_on, inside, &[next.into()], after, &[]);
+        self.b.seal_block(inside);
         self.b.switch_to_block(after);
         self.b.seal_block(after);
         Ok(())
@@ -357,14 +395,18 @@ impl Maker<'_, '_> {
                 return Ok(());
             }
             let data = self.stack(count * bytes, 4);
-            if count <= 16 {
-                for place in 0..count {
-                    let address = self.b.ins().iadd_imm_s(data, (place * bytes) as i64);
-                    self.store_at(element, address, fill);
+            match self.fill_row(element, data, count, fill) {
+                true => {}
+                false if count <= 16 => {
+                    for place in 0..count {
+                        let address = self.b.ins().iadd_imm_s(data, (place * bytes) as i64);
+                        self.store_at(element, address, fill);
+                    }
                 }
-            } else {
-                let words = self.element_words(element, fill);
-                self.fill(array, data, known.value, words);
+                false => {
+                    let words = self.element_words(element, fill);
+                    self.fill(array, data, known.value, words);
+                }
             }
             self.arrays.insert(array, Binding::Slice { data, length: known });
             return Ok(());
@@ -388,11 +430,8 @@ impl Maker<'_, '_> {
             let holds = self.b.ins().icmp(IntCC::UnsignedLessThan, length.is.0, length.value);
             self.require(holds, Wrong::View, Some(of), begin, length.value);
         }
-        let binding = match self.binding(of)? {
-            Binding::Numbers { .. } => return Err(Unsupported::new("a view of numbers in codes")),
-            _ => Binding::Slice { data: self.run_at(of, begin, length.value)?, length },
-        };
-        self.arrays.insert(array, binding);
+        let data = self.run_at(of, begin, length)?;
+        self.arrays.insert(array, Binding::Slice { data, length });
         Ok(())
     }
 
