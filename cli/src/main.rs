@@ -15,6 +15,7 @@ mod failure;
 mod files;
 mod formats;
 mod generate;
+mod grad;
 mod info;
 mod manual;
 mod names;
@@ -59,8 +60,9 @@ struct Command {
 #[derive(Debug, Subcommand)]
 enum Verb {
     Compile(compile::Compile),
-    Run(run::Run),
+    Run(Box<run::Run>),
     Explain(explain::Explain),
+    Grad(grad::Grad),
     Formats(formats::Formats),
     Play(play::Play),
     Test(test::Test),
@@ -188,6 +190,7 @@ fn main() -> ExitCode {
         Verb::Compile(verb) => verb.run(),
         Verb::Run(verb) => verb.run(),
         Verb::Explain(verb) => verb.run(),
+        Verb::Grad(verb) => verb.run(),
         Verb::Formats(verb) => verb.run(),
         Verb::Play(verb) => verb.run(),
         Verb::Test(verb) => verb.run(),

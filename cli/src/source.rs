@@ -48,7 +48,7 @@ pub(crate) fn statement(text: &str, inputs: &[Known]) -> Result<Statement, Diagn
 
 fn of_einsum(string: &Einsum, inputs: &[Known]) -> Result<Statement, Diagnostics> {
     let plain = string.statement(&[])?;
-    let names: Vec<String> = notation::read_by(&plain).into_iter().map(|(name, _)| name).collect();
+    let names: Vec<String> = notation::read_by(&plain).into_iter().map(|read| read.name).collect();
     let are_plain = inputs.iter().all(|(name, _)| names.contains(name));
     let operand = |(name, order): &Known| Operand { name: Some(name.clone()), order: *order };
     let known: Vec<Operand> = match are_plain {
@@ -269,6 +269,7 @@ fn inferred_types(kernel: &notation::Kernel, options: &[FormatOption]) -> Vec<St
     let is_said = |name: &str| options.iter().any(|option| option.name == name && option.element.is_some());
     let undeclared =
         kernel.tensors.iter().filter(|tensor| tensor.element != ElementType::F64 && !is_said(&tensor.name));
+    let undeclared = undeclared.filter(|tensor| !tensor.format.is_map());
     let line = |tensor: &notation::Tensor| {
         let from = if tensor.role == Role::Output { "its expression" } else { "the declared operands" };
         let (name, element) = (&tensor.name, tensor.element);

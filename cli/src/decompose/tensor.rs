@@ -250,7 +250,7 @@ fn stored(operand: Operand, format: &Format, shape: Option<&[usize]>) -> Result<
         }
         Operand::Filled(entries, fill) => (entries, fill),
         // A file is none of these.
-        Operand::Stored(_) | Operand::Scalar(_) | Operand::Random { .. } | Operand::Ones => {
+        Operand::Stored(_) | Operand::Indices(..) | Operand::Scalar(_) | Operand::Random { .. } | Operand::Ones => {
             unreachable!("an operand that no file is")
         }
     };

@@ -15,7 +15,7 @@ use crate::source::{self, Known, Source, is_file};
 use crate::{files, names};
 use spc::execute::{Entries, Operand};
 use spc::io::{Layout, TensorFile};
-use spc_compiler::notation::read_by;
+use spc_compiler::notation::{Read, read_by};
 use spc_compiler::syntax;
 
 /// A kernel of which the inputs are known, before they are read.
@@ -47,7 +47,8 @@ pub(crate) fn load(arguments: &KernelArguments, inputs: &[Given]) -> Result<Load
     let known = known(inputs)?;
     let mut arguments = arguments.clone();
     let (mut defaults, mut notes) = (Vec::new(), Vec::new());
-    for (name, order) in source::statement(&text, &known).map(|statement| read_by(&statement)).unwrap_or_default() {
+    let read = source::statement(&text, &known).map(|statement| read_by(&statement)).unwrap_or_default();
+    for Read { name, order, .. } in read.into_iter().filter(|read| !read.is_index) {
         let Some(input) = inputs.iter().find(|input| input.name == name) else { continue };
         notes.extend(complex(input, order, &mut arguments.formats)?);
         let Some(default) = default(input, order)? else { continue };
@@ -138,7 +139,10 @@ fn fitted(order: usize, entries: &Entries) -> Option<Default> {
 /// Gives an input of which no option says the element type the complex one of its file; says so.
 fn complex(input: &Given, order: usize, formats: &mut Vec<Named>) -> Result<Option<String>, Failure> {
     let Some(file) = input.file() else { return Ok(None) };
-    let Some(element) = file.element()?.filter(|element| element.is_complex()) else { return Ok(None) };
+    let element = file.computed_element()?;
+    if !element.is_complex() {
+        return Ok(None);
+    }
     let name = &input.name;
     match formats.iter_mut().find(|format| format.name == *name) {
         None if order == 0 => formats.push(Named { name: name.clone(), text: element.to_string() }),

@@ -206,7 +206,14 @@ fn operand(tensor: &Parameter, place: u64, origin: Origin) -> Result<Operand, Fa
         Origin::Number(text) => scalar(tensor.element, &text).ok_or_else(|| {
             Failure::refused(format!("{text} is no value of `{}`, which is {}", tensor.name, tensor.element.name()))
         }),
-        Origin::File(file) => of_file(&file, tensor.element, Some(tensor.format.order)),
+        Origin::File(file) => {
+            let order = tensor.format.order;
+            // An array of indices is a file of integers, or of the entries that it stands for.
+            match tensor.format.is_map() && file.order()?.is_some_and(|of_file| of_file + 1 == order) {
+                true => of_file(&file, ElementType::I64, Some(order - 1)),
+                false => of_file(&file, tensor.element, Some(order)),
+            }
+        }
     }
 }
 

@@ -23,7 +23,9 @@ pub(crate) use inputs::{literal, notes, of_file, open, read, without_shape};
 pub(crate) use ranks::{failure as of_ranks, of_plan as ranks_as_json, table as table_of_ranks};
 pub(crate) use report::{number, on_one_line};
 use spc::distribute::{Placement, SharedFile};
-use spc::execute::{Backend, Error, Operand, Program, ProgramError, ProgramOptions, StreamOptions, Tier, has_helpers};
+use spc::execute::{
+    Backend, Error, Operand, Program, ProgramError, ProgramOptions, Repetition, StreamOptions, Tier, Until, has_helpers,
+};
 use spc::memory;
 use spc::tensor::{Duplicates, InvalidTensor, PackError};
 use spc_compiler::schedule::streamed as streamed_by;
@@ -97,6 +99,15 @@ pub(crate) struct Run {
     /// How often the kernel runs
     #[arg(long, value_name = "N", default_value = "1")]
     repeat: NonZeroUsize,
+    /// An input that takes a result of the step before, as `x=y`, with `--iterate`
+    #[arg(long = "feed", value_name = "INPUT=RESULT", value_parser = named_file(), requires = "iterate")]
+    feeds: Vec<NamedFile>,
+    /// The kernel runs so often, each time on the results that `--feed` names; fewer times where `--until` ends it
+    #[arg(long, value_name = "STEPS", conflicts_with_all = ["repeat", "stream"])]
+    iterate: Option<NonZeroUsize>,
+    /// A rule that ends `--iterate`: a result beside a number, as `change < 1e-6`
+    #[arg(long, value_name = "RULE", requires = "iterate")]
+    until: Option<Until>,
     /// Print the generated code too
     #[arg(long)]
     show_code: bool,
@@ -198,8 +209,21 @@ impl Run {
         let program = Program::new(kernel, operands, &self.dimensions, &options)
             .map_err(|error| refuse(error, kernel, &source))?;
         progress.step("running");
-        let outcome = program.run(self.repeat.get()).map_err(|error| refuse(error, kernel, &source))?;
+        let iterated = self.repetition().map(|repetition| program.iterate(&repetition)).transpose();
+        let iterated = iterated.map_err(|error| refuse(error, kernel, &source))?;
+        let outcome = match &iterated {
+            Some(iterated) => iterated.outcome.clone(),
+            None => program.run(self.repeat.get()).map_err(|error| refuse(error, kernel, &source))?,
+        };
         drop(progress);
+        if let Some(unmet) = self.until.as_ref().filter(|_| iterated.as_ref().is_some_and(|iterated| !iterated.is_met))
+        {
+            let last = iterated.as_ref().and_then(|iterated| iterated.history.last()).copied().unwrap_or(f64::NAN);
+            let result = &unmet.result;
+            notes.push(format!(
+                "`{unmet}` did not hold: `{result}` is {last:?} after the last step; `--iterate` allows more"
+            ));
+        }
         if let Some(reason) = program.fallback() {
             note(format!("the kernel ran in the interpreter: {reason}"));
         }
@@ -220,7 +244,9 @@ impl Run {
             notes.extend(program.planned().map(|planned| explanation::plan(planned).trim_end().to_owned()));
         }
         notes.iter().for_each(note);
-        let report = Report { program: &program, outcome: &outcome, kernel, warnings, read_time, notes: &notes };
+        let iterated = iterated.as_ref();
+        let report =
+            Report { program: &program, outcome: &outcome, iterated, kernel, warnings, read_time, notes: &notes };
         let to_stdout = outputs::write(&outcome.outputs, &destinations)?;
         match (settings::json(), to_stdout) {
             (true, _) => report.print_json()?,
@@ -233,6 +259,13 @@ impl Run {
             program.kernel().settle();
         }
         Ok(())
+    }
+
+    /// How the kernel runs on its results, if it does.
+    fn repetition(&self) -> Option<Repetition> {
+        let feeds =
+            self.feeds.iter().map(|feed| (feed.name.clone(), feed.text.to_string_lossy().into_owned())).collect();
+        Some(Repetition { feeds, most: self.iterate?.get(), until: self.until.clone() })
     }
 
     /// How many parts an input comes in.
@@ -282,7 +315,7 @@ impl Run {
             tuned: !self.untuned,
             plan: self.plan.planning(),
             memory: self.plan.memory,
-            calls: Some(self.repeat.get()),
+            calls: Some(self.iterate.unwrap_or(self.repeat).get()),
             model: None,
         }
     }

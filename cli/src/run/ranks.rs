@@ -48,7 +48,11 @@ impl Run {
         if !self.on_ranks.are_asked_for() {
             return Ok(None);
         }
-        let for_one = [(self.stream.is_some(), "--stream"), (self.show_code, "--show-code")];
+        let for_one = [
+            (self.stream.is_some(), "--stream"),
+            (self.iterate.is_some(), "--iterate"),
+            (self.show_code, "--show-code"),
+        ];
         if let Some((_, option)) = for_one.iter().find(|(is_given, _)| *is_given) {
             return Err(not_with_ranks(option, "is not for ranks"));
         }

@@ -47,9 +47,10 @@ use crate::tensor::AnyView;
 use crate::tensor::{AnyTensor, Buffer, Element, Index, Listed, Shared, Values};
 use spc_compiler::format::Format;
 use spc_compiler::ir::{ArrayRole, Initial, Kernel, Source, Structure, Tensor, TensorId};
+use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// One call of a kernel; the [module's page](self) shows its way.
@@ -119,6 +120,43 @@ pub(super) struct Inputs<'s, 'k> {
     pub(super) all: &'s [Option<Operand<'k>>],
     /// Where each of them is.
     pub(super) places: &'s [usize],
+    /// Tensors that are kept from one call to the next, and the number of the kernel.
+    pub(super) kept: Option<(&'s Kept, usize)>,
+}
+
+/// Tensors that are the same in each of several calls of a chain: sorted copies of operands, and what kernels make of such operands.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    /// The places of tensors that are the same in each call.
+    fixed: BTreeSet<usize>,
+    /// By the number of a kernel and that of the copy in it.
+    copies: Mutex<BTreeMap<(usize, usize), Arc<AnyTensor>>>,
+    /// What kernels made, by their numbers.
+    made: Mutex<BTreeMap<usize, Vec<Arc<AnyTensor>>>>,
+}
+
+impl Kept {
+    pub(super) fn new(fixed: BTreeSet<usize>) -> Self {
+        Self { fixed, ..Self::default() }
+    }
+
+    fn copies(&self) -> MutexGuard<'_, BTreeMap<(usize, usize), Arc<AnyTensor>>> {
+        self.copies.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a tensor is the same in each call.
+    pub(super) fn is_fixed(&self, place: usize) -> bool {
+        self.fixed.contains(&place)
+    }
+
+    /// What a kernel made in a call before.
+    pub(super) fn made(&self, number: usize) -> Option<Vec<Arc<AnyTensor>>> {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner).get(&number).cloned()
+    }
+
+    pub(super) fn set_made(&self, number: usize, outputs: Vec<Arc<AnyTensor>>) {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner).insert(number, outputs);
+    }
 }
 
 impl<'s, 'k> Inputs<'s, 'k> {
@@ -231,8 +269,29 @@ fn read_tensors<'k>(
     copies: &mut Vec<Copied>,
 ) -> Result<Vec<Option<Operand<'k>>>, Error> {
     let mut rest = inputs.iter().cloned();
+    let mut places = inputs.places.iter();
+    // For each tensor, whether it is the same in the next call.
+    let mut are_fixed = Vec::with_capacity(kernel.tensors.len());
     let mut tensors: Vec<Option<Operand<'k>>> = Vec::with_capacity(kernel.tensors.len());
-    for declared in &kernel.tensors {
+    for (number, declared) in kernel.tensors.iter().enumerate() {
+        let kept = match (declared.source, inputs.kept) {
+            (Source::Input, Some((kept, _))) => {
+                are_fixed.push(places.next().is_some_and(|&place| kept.is_fixed(place)));
+                None
+            }
+            (Source::SortedCopy { of } | Source::Permutation { of }, Some((kept, link))) => {
+                are_fixed.push(are_fixed.get(of.index()).copied().unwrap_or(false));
+                are_fixed[number].then_some((kept, (link, number)))
+            }
+            _ => {
+                are_fixed.push(false);
+                None
+            }
+        };
+        if let Some(copy) = kept.and_then(|(kept, key)| kept.copies().get(&key).cloned()) {
+            tensors.push(Some(Operand::Own(copy)));
+            continue;
+        }
         let tensor = match declared.source {
             Source::Input => rest.next(),
             Source::Output { .. } => None,
@@ -248,7 +307,11 @@ fn read_tensors<'k>(
                     if is_new {
                         copies.push(copied(kernel.tensor(of), &declared.format, start));
                     }
-                    Some(Operand::own(copy))
+                    let copy = Arc::new(copy);
+                    if let Some((kept, key)) = kept {
+                        kept.copies().insert(key, Arc::clone(&copy));
+                    }
+                    Some(Operand::Own(copy))
                 }
                 _ => {
                     let reason = format!("`{}` is a copy of {of}, which is not an input before it", declared.name);
@@ -300,7 +363,7 @@ impl<'k> Call<'k> {
     pub fn with_dimensions(kernel: &'k Kernel, inputs: &[&AnyTensor], extra: &[(&str, usize)]) -> Result<Self, Error> {
         let all: Vec<_> = inputs.iter().map(|&input| Some(Operand::own(input.clone()))).collect();
         let places: Vec<usize> = (0..all.len()).collect();
-        let inputs = Inputs { all: &all, places: &places };
+        let inputs = Inputs { all: &all, places: &places, kept: None };
         let mut call = Self::prepare((kernel, &Parameter::all_of(kernel)), inputs, Extents::Find(extra), true)?;
         call.allocate()?;
         Ok(call)

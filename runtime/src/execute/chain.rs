@@ -405,6 +405,15 @@ impl Chain {
 }
 
 impl Chain {
+    pub(super) fn whole(&self) -> &Whole {
+        &self.whole
+    }
+
+    /// The links, for a [`Flow`].
+    pub(super) fn kernels(&self) -> &dyn Kernels {
+        &self.links
+    }
+
     /// How many tensors there are in all: inputs, and what the kernels make.
     pub(super) fn count(&self) -> usize {
         self.whole.count()

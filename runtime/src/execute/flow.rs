@@ -5,12 +5,13 @@
 
 use super::around::Around;
 use super::array::Parameter;
-use super::call::{Call, Extents, Inputs, Operand, check_inputs, declared_inputs};
+use super::call::{Call, Extents, Inputs, Kept, Operand, check_inputs, declared_inputs};
 use super::error::Error;
 use super::extents::extents;
 use super::value::Sink;
 use crate::tensor::AnyTensor;
 use spc_compiler::ir::{Kernel, Source};
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Inputs that stay with the caller, with room for so many tensors.
@@ -109,6 +110,17 @@ impl Whole {
     pub(super) fn count(&self) -> usize {
         self.route.count
     }
+
+    /// The tensors to keep from one call to the next where the inputs at these places are the same: these, and tensors that kernels make of them alone.
+    pub(super) fn kept(&self, inputs: impl Iterator<Item = usize>) -> Kept {
+        let mut fixed: BTreeSet<usize> = inputs.collect();
+        for step in &self.route.steps {
+            if step.inputs.iter().all(|place| fixed.contains(place)) {
+                fixed.extend(step.outputs.iter().map(|(place, _)| place));
+            }
+        }
+        Kept::new(fixed)
+    }
 }
 
 /// Where the tensors of a chain are, each by its place: first the inputs, then what each kernel makes.
@@ -182,6 +194,8 @@ pub(super) struct Flow<'a> {
     extents: Origin<'a>,
     /// What there is by now, by its place on the route.
     tensors: Vec<Option<Operand<'a>>>,
+    /// Tensors that are kept for the next call.
+    kept: Option<&'a Kept>,
 }
 
 /// Where a flow has its extents from.
@@ -216,7 +230,12 @@ impl<'a> Flow<'a> {
                 Origin::Fresh(names.zip(found).collect(), Found { from, links: Vec::new() })
             }
         };
-        Ok(Self { whole, kernels, extents, tensors: inputs })
+        Ok(Self { whole, kernels, extents, tensors: inputs, kept: None })
+    }
+
+    /// The same, where what is made of inputs that do not change stays for the next.
+    pub(super) fn keeping(self, kept: &'a Kept) -> Self {
+        Self { kept: Some(kept), ..self }
     }
 
     /// Gives `sink` the results, once `work` has run the call of each kernel, by its number. What calls take beside that is added to
@@ -230,6 +249,14 @@ impl<'a> Flow<'a> {
         let (steps, mut deliveries) = (&self.whole.route.steps, Vec::new());
         let mut is_taken = false;
         for (number, step) in steps.iter().enumerate() {
+            // Results go to the sink in each call.
+            let keeps =
+                |kept: &&Kept| step.outputs.iter().all(|&(place, result)| result.is_none() && kept.is_fixed(place));
+            let kept = self.kept.filter(keeps).filter(|_| !step.outputs.is_empty());
+            if let (Some(made), Origin::Known(_)) = (kept.and_then(|kept| kept.made(number)), &self.extents) {
+                self.take(step, made);
+                continue;
+            }
             let mut call = self.call(number, around.is_some())?;
             for (output, (_, result)) in step.outputs.iter().enumerate() {
                 if let Some(result) = result {
@@ -251,7 +278,11 @@ impl<'a> Flow<'a> {
                 _ => false,
             };
             if !is_taken {
-                self.take(step, call.finish_with(&mut deliveries)?);
+                let made: Vec<_> = call.finish_with(&mut deliveries)?.into_iter().map(Arc::new).collect();
+                if let Some(kept) = kept {
+                    kept.set_made(number, made.clone());
+                }
+                self.take(step, made);
             }
         }
         if let Some(around) = around {
@@ -267,7 +298,8 @@ impl<'a> Flow<'a> {
         if let Some(name) = &step.missing {
             return Err(self.missing(name));
         }
-        let inputs = Inputs { all: &self.tensors, places: &step.inputs };
+        let kept = self.kept.map(|kept| (kept, number));
+        let inputs = Inputs { all: &self.tensors, places: &step.inputs, kept };
         let declared = (kernel, &step.parameters[..]);
         match &self.extents {
             Origin::Known(found) => Call::prepare(declared, inputs, Extents::Known(&found.links[number]), is_timed),
@@ -280,8 +312,8 @@ impl<'a> Flow<'a> {
     }
 
     /// What a kernel has made. Tensors without a further reader are dropped.
-    fn take(&mut self, step: &Step, outputs: Vec<AnyTensor>) {
-        self.tensors.extend(outputs.into_iter().map(|output| Some(Operand::own(output))));
+    fn take(&mut self, step: &Step, outputs: Vec<Arc<AnyTensor>>) {
+        self.tensors.extend(outputs.into_iter().map(|output| Some(Operand::Own(output))));
         step.done.iter().for_each(|&place| self.tensors[place] = None);
     }
 

@@ -46,6 +46,8 @@ mod interpreted;
 #[cfg(feature = "compile")]
 pub mod interpreter;
 #[cfg(feature = "compile")]
+mod iterate;
+#[cfg(feature = "compile")]
 #[cfg_attr(not(feature = "jit"), path = "without_jit.rs")]
 mod jit;
 #[cfg(feature = "compile")]
@@ -96,6 +98,8 @@ pub use chain::{Chain, Outcome};
 pub use error::{Error, ExtentSource};
 #[cfg(feature = "compile")]
 pub use executable::{Backend, Executable};
+#[cfg(feature = "compile")]
+pub use iterate::{Comparison, Iterated, NotARule, Repetition, Until};
 #[cfg(feature = "compile")]
 pub use jit::JitKernel;
 #[cfg(feature = "decompose")]

@@ -5,7 +5,7 @@ use crate::measure::{tensor_facts, tensor_facts_at_once, time_to_count};
 use crate::tensor::AnyTensor;
 use spc_compiler::concrete::{self, TensorKind};
 use spc_compiler::notation;
-use spc_compiler::plan::{self, Facts, Known, Modes, Planned, TensorFacts};
+use spc_compiler::plan::{self, Cost, Facts, Known, Modes, Planned, TensorFacts};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
@@ -47,9 +47,9 @@ pub(super) fn by_data(
         options.planning(stated.clone().measured(kernel, measured))
     };
     let at_once = facts(&tensor_facts_at_once);
-    let (planned, time) = cached(kernel, &at_once);
+    let (planned, cost) = cached(kernel, &at_once);
     let counting: f64 = inputs.iter().map(|(name, tensor)| time_to_count(tensor, sets(name))).sum();
-    let worth = (WORTH * time * at_once.calls).max(LEAST);
+    let worth = (WORTH * cost.time * at_once.calls).max(INSURED * cost.bound).max(LEAST);
     if counting == 0.0 || counting > worth {
         return planned.map(|planned| (planned, at_once));
     }
@@ -57,31 +57,33 @@ pub(super) fn by_data(
     cached(kernel, &facts).0.map(|planned| (planned, facts))
 }
 
-/// Entries are counted where that takes at most this part of the time of the kernel, or so many nanoseconds.
+/// Entries are counted where that takes at most this part of the time of the kernel, this part of what that may be at most, as where a few
+/// rows have most of the entries, or at most this number of nanoseconds.
 const WORTH: f64 = 0.05;
+const INSURED: f64 = 1e-3;
 const LEAST: f64 = 1e5;
 
 /// So many plans are remembered.
 const REMEMBERED: usize = 64;
 
-/// A plan, what it was made for, and the time of a call.
+/// A plan, what it was made for, and what a call costs.
 struct Made {
     kernel: notation::Kernel,
     facts: Facts,
-    planned: (Option<Planned>, f64),
+    planned: (Option<Planned>, Cost),
 }
 
 static PLANS: Mutex<Vec<Made>> = Mutex::new(Vec::new());
 
 /// A plan, made once for a kernel and facts that are as good as the same.
-fn cached(kernel: &notation::Kernel, facts: &Facts) -> (Option<Planned>, f64) {
+fn cached(kernel: &notation::Kernel, facts: &Facts) -> (Option<Planned>, Cost) {
     let rounded = facts.rounded();
     let plans = || PLANS.lock().unwrap_or_else(PoisonError::into_inner);
     let is_it = |made: &&Made| made.facts == rounded && made.kernel == *kernel;
     if let Some(made) = plans().iter().find(is_it) {
         return made.planned.clone();
     }
-    let planned = plan::plan_and_time(kernel, facts);
+    let planned = plan::plan_and_cost(kernel, facts);
     let mut plans = plans();
     if plans.len() == REMEMBERED {
         plans.remove(0);

@@ -1,7 +1,7 @@
 //! What can keep a program from running.
 
 use crate::execute::{Error, ExtentSource, NativeError};
-use crate::tensor::{InvalidTensor, PackError};
+use crate::tensor::{IndexError, InvalidTensor, PackError};
 use spc_compiler::diagnostics::{Diagnostics, suggest};
 use spc_compiler::ir::ElementType;
 
@@ -40,6 +40,14 @@ pub enum ProgramError {
         tensor: String,
         /// Why not.
         source: InvalidTensor,
+    },
+    /// An array of indices has elements that are none.
+    #[error("`{tensor}`: {source}")]
+    Indices {
+        /// The parameter.
+        tensor: String,
+        /// Why not.
+        source: IndexError,
     },
     /// Too few or too many targets for the results.
     #[error("`{kernel}` has {}, but gets {found} to write to", several(.expected))]
@@ -155,6 +163,9 @@ pub enum ProgramError {
         /// The parameter's type.
         element: ElementType,
     },
+    /// A kernel can't run on its results, or the rule that ends it sees no number.
+    #[error("{0}")]
+    Repetition(String),
     /// A call can't be made, or the kernel stopped.
     #[error(transparent)]
     Execute(#[from] Error),

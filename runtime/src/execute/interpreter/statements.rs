@@ -153,9 +153,12 @@ impl Machine<'_> {
     fn merge(&mut self, merge: &Merge) -> Result<()> {
         // For each coordinate the first place of each list that has it, and one past the last.
         let mut found: BTreeMap<u64, Vec<Option<(u64, u64)>>> = BTreeMap::new();
+        let mut lengths = Vec::new();
         for (list, walk) in merge.walks.iter().enumerate() {
             let mut last = None;
-            for place in self.index(&walk.begin)?..self.index(&walk.end)? {
+            let (begin, end) = (self.index(&walk.begin)?, self.index(&walk.end)?);
+            lengths.push(end.saturating_sub(begin));
+            for place in begin..end {
                 self.variables[walk.place.index()] = Value::Index(place);
                 let coordinate = self.index(&walk.at)?;
                 if last > Some(coordinate) || walk.run.is_none() && last == Some(coordinate) {
@@ -167,9 +170,9 @@ impl Machine<'_> {
                 last = Some(coordinate);
                 let here = found.entry(coordinate).or_insert_with(|| vec![None; merge.walks.len()]);
                 here[list] = Some((here[list].map_or(place, |(first, _)| first), place + 1));
-                counts::add(|counts| counts.walked += 1);
             }
         }
+        counts::add(|counts| counts.walked += merge.visited(&lengths));
         for (coordinate, here) in found {
             let is_there = |list: usize| here[list].is_some();
             let Some(point) = merge.points.iter().find(|point| point.operands.iter().all(is_there)) else { continue };

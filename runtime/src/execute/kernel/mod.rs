@@ -13,6 +13,7 @@ pub(super) use input::scalar;
 pub use input::{Argument, Input};
 pub use output::{Outputs, Targets};
 
+use super::iterate::{self, Iterated, Repetition};
 use super::options::{fix_vector_extents, runner};
 use super::planning;
 use super::stack::with_stack_for;
@@ -176,6 +177,34 @@ impl KernelBuilder {
     /// refuses the threads.
     pub fn compile(self) -> Result<Kernel, ProgramError> {
         self.compile_for(None)
+    }
+
+    /// What computes the derivatives by some inputs of what the results are for: a kernel that takes the inputs of this one that it reads and
+    /// `dy` for each result `y`, and gives `dA` for each input `A` of `by`. See [`notation::gradient`].
+    ///
+    /// ```
+    /// use spc::execute::{Backend, Kernel};
+    ///
+    /// let kernel = Kernel::builder("f = w(i) * x(i) * x(i)").backend(Backend::Interpreter);
+    /// let gradient = kernel.gradient(&["x"])?.compile()?;
+    /// assert_eq!(gradient.inputs().collect::<Vec<_>>(), ["w", "x", "df"]);
+    /// let dx: Vec<f64> = gradient.call(&[&vec![1.0, 2.0], &vec![3.0, 4.0], &1.0])?.single()?;
+    /// assert_eq!(dx, [6.0, 16.0]);
+    /// # Ok::<(), spc::execute::ProgramError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`KernelBuilder::checked`], and when there is no gradient.
+    pub fn gradient(&self, by: &[&str]) -> Result<Self, ProgramError> {
+        let kernel = self.checked()?;
+        let text = notation::gradient(&kernel, by);
+        let text = text.map_err(|found| ProgramError::Text(rendered(&self.text, "<kernel>", found)))?;
+        Ok(Self { text, formats: Vec::new(), ..self.clone() })
+    }
+
+    /// The text that is compiled.
+    pub fn text(&self) -> &str {
+        &self.text
     }
 
     /// The kernel as its text and formats say it, and not compiled: for a [`Problem`](crate::distribute::Problem), say.
@@ -415,6 +444,25 @@ impl Kernel {
         targets: impl Targets<'t>,
     ) -> Result<(), ProgramError> {
         self.call_into(&self.in_order(inputs)?, targets)
+    }
+
+    /// Calls the kernel again and again, each time on results of the time before.
+    ///
+    /// # Errors
+    /// As [`Kernel::call`]; when an input or a result is unknown, or they have other formats or element types; when the rule sees NaN.
+    pub fn iterate(&self, inputs: &[&dyn Input], repetition: &Repetition) -> Result<Iterated, ProgramError> {
+        let declarations = self.chain.declarations();
+        let mut tensors = Vec::with_capacity(inputs.len());
+        for (place, input) in inputs.iter().enumerate() {
+            let declared = declarations.tensors.get(place).filter(|tensor| tensor.source == Source::Input);
+            tensors.push(input::operand(*input, declared)?.into_owned());
+        }
+        let stated: Vec<(&str, usize)> = self.stated.iter().map(|(name, extent)| (name.as_str(), *extent)).collect();
+        let run = || iterate::iterate(&self.chain, tensors, &stated, repetition);
+        match &self.pool {
+            Some(pool) => pool.install(run),
+            None => run(),
+        }
     }
 
     /// Runs the kernel on tensors that have its formats; the results go to `sink`.

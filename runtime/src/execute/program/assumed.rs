@@ -29,7 +29,9 @@ pub(super) fn assumed(
 ) -> Vec<AssumedExtent> {
     let shapes = || {
         let operands = kernel.tensors.iter().zip(operands);
-        operands.filter_map(|(tensor, operand)| Some((tensor, operand.as_ref()?.shape()?)))
+        // The indices of an array say nothing of the mode that they are for.
+        let others = operands.filter(|(_, operand)| !matches!(operand, Some(Operand::Indices(..))));
+        others.filter_map(|(tensor, operand)| Some((tensor, operand.as_ref()?.shape()?)))
     };
     let by = |place: usize, name: &str| {
         let variable = |name: &str| kernel.variables.iter().any(|it| it.name == name && it.extent == place);

@@ -35,6 +35,7 @@ pub use assumed::AssumedExtent;
 pub use operand::{Entries, Operand};
 pub use uncompiled::Uncompiled;
 
+use super::iterate::{self, Iterated, Repetition};
 use super::options::{self, ProgramOptions};
 use super::planning;
 use super::tuned::Sizes;
@@ -103,6 +104,20 @@ impl Program {
             None => Ok(self.kernel.measure(&inputs, &dimensions, repeat)?),
             Some(streamed) => Ok(streamed.run(&inputs, &dimensions, repeat)?),
         }
+    }
+
+    /// Runs the kernel again and again, each time on results of the time before.
+    ///
+    /// # Errors
+    /// As [`Program::run`]; when an input or a result is unknown, or they have other formats or element types; when the rule sees NaN.
+    pub fn iterate(&self, repetition: &Repetition) -> Result<Iterated, ProgramError> {
+        if self.parts.is_some() {
+            let message = "a kernel that runs on its results has all its inputs in memory, and one comes in parts";
+            return Err(ProgramError::Repetition(message.to_owned()));
+        }
+        let stated: Vec<(&str, usize)> =
+            self.dimensions.iter().map(|(name, extent)| (name.as_str(), *extent)).collect();
+        iterate::iterate(self.kernel.chain(), self.inputs.clone(), &stated, repetition)
     }
 
     /// How long each of some calls takes as a whole, after one that is not counted: with checks, copies of operands, memory for results
@@ -326,6 +341,7 @@ fn by_tensor(kernel: &concrete::Kernel, inputs: Vec<(String, Operand)>) -> Resul
             return Err(ProgramError::NoSuchInput { name, similar, known: known().map(str::to_owned).collect() });
         };
         operand.check(&name, &kernel.tensors[place].format)?;
+        let operand = operand.fitted(&name, &kernel.tensors[place].format)?;
         if operands[place].replace(operand).is_some() {
             return Err(ProgramError::GivenTwice { name });
         }

@@ -26,6 +26,8 @@ pub enum Operand {
     Entries(Entries),
     /// The same, and what entries that are missing are, as a file says.
     Filled(Entries, Literal),
+    /// An array of indices, a tensor of integers, for a parameter that has one mode more; and the least shape of that parameter.
+    Indices(AnyTensor, Vec<usize>),
     /// The value of a scalar.
     Scalar(f64),
     /// A dense tensor of random elements, of the shape that the other operands give it.
@@ -43,6 +45,7 @@ impl Operand {
         match self {
             Operand::Tensor(tensor) => Some((tensor.shape(), true)),
             Operand::Stored(stored) => Some((stored.shape(), true)),
+            Operand::Indices(_, least) => Some((least, false)),
             Operand::Entries(entries) | Operand::Filled(entries, _) => {
                 Some((entries.shape(), entries.shape_is_stated()))
             }
@@ -54,7 +57,7 @@ impl Operand {
     /// How many entries there are, where that is known.
     pub(in crate::execute) fn entries(&self) -> Option<usize> {
         match self {
-            Operand::Tensor(tensor) => Some(tensor.nnz()),
+            Operand::Tensor(tensor) | Operand::Indices(tensor, _) => Some(tensor.nnz()),
             Operand::Stored(stored) => Some(stored.value_count()),
             Operand::Entries(entries) | Operand::Filled(entries, _) => Some(entries.len()),
             Operand::Scalar(_) | Operand::Random { .. } | Operand::Ones => None,
@@ -66,10 +69,34 @@ impl Operand {
         match self {
             Operand::Tensor(tensor) => (tensor.format() != format).then_some(Way::Converted),
             Operand::Stored(stored) => (stored.format() != format).then_some(Way::Converted),
-            Operand::Entries(_) | Operand::Filled(..) => Some(Way::Packed),
+            Operand::Entries(_) | Operand::Filled(..) | Operand::Indices(..) => Some(Way::Packed),
             Operand::Scalar(_) => None,
             Operand::Random { .. } | Operand::Ones => Some(Way::Generated),
         }
+    }
+
+    /// As a parameter of that format takes it: integers for an array of indices stand for entries in one mode more.
+    pub(super) fn fitted(self, name: &str, format: &Format) -> Result<Self, ProgramError> {
+        let order = self.shape().map(|(shape, _)| shape.len());
+        if !format.is_map() || order.is_none_or(|order| order + 1 != format.order) {
+            return Ok(self);
+        }
+        let dense = Format::dense(format.order - 1);
+        let packing = |source: PackError| ProgramError::Pack { tensor: name.to_owned(), source };
+        let tensor = match self {
+            Operand::Tensor(tensor) => tensor,
+            Operand::Stored(stored) => {
+                stored.read().map_err(|source| Error::Read { tensor: name.to_owned(), source })?
+            }
+            Operand::Entries(entries) | Operand::Filled(entries, _) => {
+                let zero = entries.element().zero();
+                entries.pack(&dense, Duplicates::Refuse, zero).map_err(packing)?
+            }
+            other => return Ok(other),
+        };
+        let indices = tensor.to_map(None);
+        let indices = indices.map_err(|source| ProgramError::Indices { tensor: name.to_owned(), source })?;
+        Ok(Operand::Indices(tensor, indices.shape().to_vec()))
     }
 
     /// Refuses elements for places that a format does not store.
@@ -96,7 +123,7 @@ impl Operand {
             Operand::Tensor(tensor) => tensor.element(),
             Operand::Stored(stored) => stored.element(),
             Operand::Entries(entries) | Operand::Filled(entries, _) => entries.element(),
-            Operand::Scalar(_) | Operand::Random { .. } | Operand::Ones => element,
+            Operand::Scalar(_) | Operand::Indices(..) | Operand::Random { .. } | Operand::Ones => element,
         };
         if found != element {
             let tensor = name.to_owned();
@@ -133,6 +160,10 @@ impl Operand {
             Operand::Tensor(tensor) => tensor.with_fill(fill).convert(format).map_err(packing),
             Operand::Entries(entries) | Operand::Filled(entries, _) => {
                 entries.with_shape(shape).pack(format, duplicates, fill).map_err(packing)
+            }
+            Operand::Indices(tensor, _) => {
+                let indices = tensor.to_map(shape.last().copied());
+                indices.map_err(|source| ProgramError::Indices { tensor: name.to_owned(), source })
             }
             Operand::Scalar(value) => scalar(name, value, element),
             Operand::Random { seed } => filled(generate::random_dense(&shape, element, seed)),
