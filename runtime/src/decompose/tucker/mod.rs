@@ -71,7 +71,7 @@ impl TuckerOptions {
 
 /// Decomposes a tensor of 3 to 8 modes into a small core and an orthonormal factor for each mode: X ≈ G ×₁ U₁ ×₂ U₂ … (Kolda and Bader,
 /// Tensor Decompositions and Applications, 2009, section 4). The columns of a factor go from the largest singular value to the smallest, and
-/// the largest element of each is positive. The fit is 1 - ‖X - M‖ / ‖X‖, with ‖X - M‖² = ‖X‖² - ‖G‖² as factors are orthonormal; so fits
+/// the largest element of each is positive. A mode whose rank is its extent costs no product and no vectors before the model is made, but in [`TuckerMethod::Hosvd`]. The fit is 1 - ‖X - M‖ / ‖X‖, with ‖X - M‖² = ‖X‖² - ‖G‖² as factors are orthonormal; so fits
 /// above 1 - 1e-7 are lost in rounding. That of a tensor of zeros is 1.
 ///
 /// Every product with the tensor is a compiled kernel, on a copy that is sorted for it: see [`TuckerOptions::memory`]. Methods other than

@@ -29,7 +29,9 @@ pub(super) fn run(
     let shape = &entries.entries.shape;
     let starts = options.start.as_deref().map(|start| orthonormal_start(start, shape, &options.ranks)).transpose()?;
     let order = shape.len();
+    let is_whole = |mode: usize| method != TuckerMethod::Hosvd && options.ranks[mode] == shape[mode];
     let method_run = Run {
+        is_whole: (0..order).map(is_whole).collect(),
         entries,
         element,
         ranks: options.ranks.clone(),
@@ -106,6 +108,8 @@ struct Run<'e> {
     element: ElementType,
     /// The extents of the core.
     ranks: Vec<usize>,
+    /// For each mode, whether it has as many vectors as rows: any orthonormal ones do, so that it has no factor before the model is made.
+    is_whole: Vec<bool>,
     /// All ranks, where the work is shared: each has the subtrees of some slices of a tree's root, and every rank has all factors.
     others: Option<&'e dyn Communicator>,
     kernels: Kernels<'e>,
@@ -121,12 +125,12 @@ impl Run<'_> {
 
     /// The tensor as a tree; where there are other ranks, some slices of its root.
     fn tree(&self, modes: Vec<usize>) -> Result<Tree, DecomposeError> {
-        Tree::new(&*slices(&self.entries.entries, modes[0], self.others)?, modes, self.element)
+        Tree::new(&*slices(&self.entries.entries, modes[0], self.others)?, modes, &self.is_whole, self.element)
     }
 
     /// The other modes by their extents, and this one last: its fibers are the leaves.
     fn fibers_of(&self, mode: usize) -> Result<Tree, DecomposeError> {
-        let mut modes = rooted(self.shape(), mode);
+        let mut modes = rooted(self.shape(), mode, &self.is_whole);
         modes.rotate_left(1);
         self.tree(modes)
     }
@@ -146,13 +150,16 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The factor of a mode, which has been found.
-    fn operand(&self, mode: usize) -> Result<AnyTensor, DecomposeError> {
+    /// The factor of a mode, which has been found, if the mode has one.
+    fn operand(&self, mode: usize) -> Result<Option<AnyTensor>, DecomposeError> {
+        if self.is_whole[mode] {
+            return Ok(None);
+        }
         let basis = self.factors[mode].as_ref();
-        Ok(basis.ok_or(DecomposeError::Algebra("there is no factor yet"))?.operand.clone())
+        Ok(Some(basis.ok_or(DecomposeError::Algebra("there is no factor yet"))?.operand.clone()))
     }
 
-    /// Takes the leading vectors of an unfolding for the factor of a mode. Its rows are those of some slices, of all if these are not given.
+    /// Takes the leading vectors of an unfolding for the factor of a mode, if it has one. Its rows are those of some slices, of all if these are not given.
     fn lead(
         &mut self,
         mode: usize,
@@ -160,6 +167,9 @@ impl Run<'_> {
         form: Form,
         slices: Option<&Slices>,
     ) -> Result<(), DecomposeError> {
+        if self.is_whole[mode] {
+            return Ok(());
+        }
         let (extent, rank) = (self.shape()[mode], self.ranks[mode]);
         let everywhere: Slices;
         let slices = match slices {
@@ -191,7 +201,7 @@ impl Run<'_> {
     fn multiply(&mut self, tree: &mut Tree, levels: impl Iterator<Item = usize>) -> Result<(), DecomposeError> {
         for level in levels {
             let factor = self.operand(tree.modes[level])?;
-            tree.multiply(level, &factor, &self.ranks, &mut self.kernels, &self.clock)?;
+            tree.multiply(level, factor.as_ref(), &self.ranks, &mut self.kernels, &self.clock)?;
         }
         Ok(())
     }
@@ -199,7 +209,7 @@ impl Run<'_> {
     /// The core of a tree whose products but the root's are formed.
     fn core(&mut self, tree: &Tree) -> Result<Core, DecomposeError> {
         let factor = self.operand(tree.modes[0])?;
-        let core = tree.core(&factor, &self.ranks, &mut self.kernels, &self.clock)?;
+        let core = tree.core(factor.as_ref(), &self.ranks, &mut self.kernels, &self.clock)?;
         let numbers = sum(self.others, numbers(&core))?;
         let square = numbers.chunks(1024).map(|part| part.iter().map(|value| value * value).sum::<f64>()).sum::<f64>();
         if !square.is_finite() {
@@ -233,15 +243,15 @@ impl Run<'_> {
         begin: Instant,
     ) -> Result<Fitted<TuckerTensor>, DecomposeError> {
         let order = self.ranks.len();
-        let mut tree = self.tree((0..order).rev().collect())?;
+        let mut modes: Vec<usize> = (0..order).rev().collect();
+        modes.sort_by_key(|&mode| !self.is_whole[mode]);
+        let mut tree = self.tree(modes)?;
         self.kernels.compile(tree.sources(&self.ranks, 0..order))?;
         let prepared = begin.elapsed().saturating_sub(self.kernels.time);
         let iteration = Instant::now();
         for level in (1..order).rev() {
             let form = if level + 1 == order { Form::Fibers } else { Form::Nodes };
-            let operand = tree.operand(level);
-            self.lead(tree.modes[level], &operand, form, None)?;
-            drop(operand);
+            self.lead(tree.modes[level], &tree.operand(level), form, None)?;
             self.multiply(&mut tree, std::iter::once(level))?;
         }
         self.lead_root(&tree)?;
@@ -270,8 +280,14 @@ impl Run<'_> {
         begin: Instant,
     ) -> Result<Fitted<TuckerTensor>, DecomposeError> {
         let order = self.ranks.len();
-        let mut trees = Trees::new(&self, options.memory)?;
-        self.kernels.compile(trees.sources(&self, order))?;
+        // A tree for each factor; that of the last has the core.
+        let mut roots: Vec<usize> = (0..order).filter(|&mode| !self.is_whole[mode]).collect();
+        if roots.is_empty() {
+            roots.push(0);
+        }
+        let last = roots[roots.len() - 1];
+        let mut trees = Trees::new(&self, options.memory, &roots)?;
+        self.kernels.compile(trees.sources(&self, last))?;
         let is_started = starts.is_some();
         for (mode, start) in starts.into_iter().flatten().enumerate() {
             self.set_factor(mode, start)?;
@@ -279,7 +295,7 @@ impl Run<'_> {
         let runs = options.done < options.iterations;
         if !is_started {
             // The first update of the first mode reads the factors of the others alone.
-            for mode in usize::from(runs)..order {
+            for &mode in roots.iter().skip(usize::from(runs)) {
                 self.lead_by_fibers(mode)?;
             }
         }
@@ -291,11 +307,11 @@ impl Run<'_> {
         let mut core = None;
         for number in options.done + 1..=options.iterations {
             let iteration = Instant::now();
-            for mode in 0..order {
+            for &mode in &roots {
                 let mut tree = trees.take(&self, mode)?;
                 self.multiply(&mut tree, (1..order).rev())?;
                 self.lead_root(&tree)?;
-                if mode + 1 == order {
+                if mode == last {
                     core = Some(self.core(&tree)?);
                 }
                 trees.put_back(mode, tree);
@@ -328,7 +344,7 @@ impl Run<'_> {
         let core = match core {
             Some(core) => core,
             None => {
-                let mut tree = trees.take(&self, 0)?;
+                let mut tree = trees.take(&self, last)?;
                 self.multiply(&mut tree, (1..order).rev())?;
                 self.core(&tree)?
             }
@@ -393,12 +409,17 @@ impl Run<'_> {
     }
 
     fn model(&self, core: &Core) -> Result<TuckerTensor, DecomposeError> {
+        let mut core = core.tensor(&self.ranks)?;
         let mut factors = Vec::new();
         for (mode, basis) in self.factors.iter().enumerate() {
-            let matrix = basis.as_ref().map_or_else(Vec::new, |basis| basis.matrix.clone());
+            let matrix = match basis {
+                _ if self.is_whole[mode] => turned(&mut core, mode)?,
+                Some(basis) => basis.matrix.clone(),
+                None => Vec::new(),
+            };
             factors.push(Factor::from_vec([self.shape()[mode], self.ranks[mode]], matrix)?);
         }
-        TuckerTensor::new(core.tensor(&self.ranks)?, factors)
+        TuckerTensor::new(core, factors)
     }
 }
 
@@ -425,9 +446,10 @@ pub(in super::super) fn singular_vectors(
     ranks: Option<&dyn Communicator>,
     (kernels, clock): (&mut Kernels<'_>, &Clock),
 ) -> Result<Vec<f64>, DecomposeError> {
-    let mut modes = rooted(&entries.entries.shape, mode);
+    let none = vec![false; entries.entries.shape.len()];
+    let mut modes = rooted(&entries.entries.shape, mode, &none);
     modes.rotate_left(1);
-    let tree = Tree::new(&*slices(&entries.entries, modes[0], ranks)?, modes, element)?;
+    let tree = Tree::new(&*slices(&entries.entries, modes[0], ranks)?, modes, &none, element)?;
     Search { kernels, clock, seed, whole: WHOLE, ranks }.leading(tree.fibers(), Form::Fibers, count, None)
 }
 
@@ -452,6 +474,26 @@ impl Core {
     }
 }
 
+/// The left singular vectors of the unfolding of a core along a mode: turns the core by them, so that its product with them is what it was.
+fn turned(core: &mut AnyTensor, mode: usize) -> Result<Vec<f64>, DecomposeError> {
+    let shape = core.shape().to_vec();
+    let (extent, inner) = (shape[mode], shape[mode + 1..].iter().product::<usize>());
+    let mut values = numbers(core);
+    let mut square = vec![0.0; extent * extent];
+    // Of each index before the mode, a matrix with a row for each index of it.
+    for rows in values.chunks(extent * inner) {
+        let mut part = vec![0.0; extent * extent];
+        algebra::times_transposed_into(rows, rows, inner, &mut part);
+        square.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+    }
+    let vectors = algebra::symmetric_eigen(&square, extent)?.vectors;
+    for rows in values.chunks_mut(extent * inner) {
+        rows.copy_from_slice(&algebra::transposed_times(&vectors, rows, extent, extent, inner));
+    }
+    set(core, &values);
+    Ok(vectors)
+}
+
 /// The model as an observer may ask for it.
 struct Current<'a, 'e> {
     core: &'a Core,
@@ -470,20 +512,20 @@ impl Model<TuckerTensor> for Current<'_, '_> {
     }
 }
 
-/// A tree rooted at each mode, as many as there is room for.
+/// A tree rooted at each mode that is updated, as many as there is room for.
 struct Trees {
     kept: Vec<Option<Tree>>,
     keeps: Vec<bool>,
 }
 
 impl Trees {
-    fn new(run: &Run<'_>, memory: Option<u64>) -> Result<Self, DecomposeError> {
+    fn new(run: &Run<'_>, memory: Option<u64>, roots: &[usize]) -> Result<Self, DecomposeError> {
         let most = crate::memory::budget(memory);
         let order = run.ranks.len();
         let mut trees = Self { kept: (0..order).map(|_| None).collect(), keeps: vec![false; order] };
         let mut taken = 0;
-        for mode in 0..order {
-            let tree = run.tree(rooted(run.shape(), mode))?;
+        for &mode in roots {
+            let tree = run.tree(rooted(run.shape(), mode, &run.is_whole))?;
             taken += tree.bytes(&run.ranks);
             // To make one anew takes all ranks, so all keep the same.
             let is_over = f64::from(u8::from(taken > most));
@@ -497,7 +539,7 @@ impl Trees {
     }
 
     fn take(&mut self, run: &Run<'_>, mode: usize) -> Result<Tree, DecomposeError> {
-        self.kept[mode].take().map_or_else(|| run.tree(rooted(run.shape(), mode)), Ok)
+        self.kept[mode].take().map_or_else(|| run.tree(rooted(run.shape(), mode, &run.is_whole)), Ok)
     }
 
     fn put_back(&mut self, mode: usize, tree: Tree) {
@@ -505,12 +547,15 @@ impl Trees {
     }
 
     /// All kernels of an iteration, of trees that are there; others follow when they are needed.
-    fn sources(&self, run: &Run<'_>, order: usize) -> Vec<Source> {
+    fn sources(&self, run: &Run<'_>, last: usize) -> Vec<Source> {
         let mut sources = Vec::new();
         for tree in self.kept.iter().flatten() {
             let mode = tree.modes[0];
-            let first = usize::from(mode + 1 != order);
-            sources.extend(tree.sources(&run.ranks, first..order));
+            let first = usize::from(mode != last);
+            sources.extend(tree.sources(&run.ranks, first..tree.modes.len()));
+            if run.is_whole[mode] {
+                continue;
+            }
             let rows = tree.nodes(0);
             let columns: usize = tree.modes[1..].iter().map(|&mode| run.ranks[mode]).product();
             let form = run.form_of_root(rows, columns);

@@ -136,12 +136,34 @@ fn fits_of_all_orders_are_those_of_others() {
     }
 }
 
+/// As `numpy.linalg.svd` finds them, alternating as [`TuckerMethod::Hooi`] does from [`TuckerMethod::Hosvd`].
+#[test]
+fn modes_of_full_rank_have_no_factor_in_between() {
+    let x = packed::<f64>(3, &Format::csf(3));
+    for (ranks, expected) in
+        [([2, 3, 3], 0.39126684147798385), ([4, 2, 5], 0.46588541209967), ([2, 3, 5], 0.440497115055812)]
+    {
+        let found = run(&x, TuckerMethod::Hooi, &options(&ranks));
+        assert_near(&fits(&found), &[expected; 3], 1e-10);
+        check(&x, &found, 1e-12);
+        let core = found.model.core().values_of::<f64>().unwrap();
+        for mode in (0..3).filter(|&mode| ranks[mode] == SHAPE[mode]) {
+            let inner: usize = ranks[mode + 1..].iter().product();
+            let mut norms = vec![0.0; ranks[mode]];
+            let of_slice = |place: usize| place / inner % ranks[mode];
+            core.iter().enumerate().for_each(|(place, number)| norms[of_slice(place)] += number * number);
+            assert!(norms.is_sorted_by(|one, next| *one >= next - 1e-9), "{ranks:?} {mode} {norms:?}");
+        }
+    }
+}
+
 /// As one rank does, but for rounding, by each method: also on more ranks than there are slices. All have the same bits.
 #[test]
 fn ranks_do_what_one_does() {
-    for (order, ranks) in [(3, &[1, 2, 3, 7, 40][..]), (4, &[2, 5])] {
+    for (core, ranks) in [(&RANKS[..3], &[1, 2, 3, 7, 40][..]), (&[2, 3, 3], &[3, 7]), (&RANKS[..4], &[2, 5])] {
+        let order = core.len();
         let x = packed::<f64>(order, &Format::csf(order));
-        let options = options(&RANKS[..order]);
+        let options = options(core);
         for method in [TuckerMethod::Hooi, TuckerMethod::Hosvd, TuckerMethod::StHosvd] {
             let one = run(&x, method, &options);
             for &ranks in ranks {

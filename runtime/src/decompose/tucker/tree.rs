@@ -8,6 +8,8 @@
 //!                     Y(p, q, r) = Z(p, j, r) * V(j, q)      a row of R₂·R₃ for each slice p = i that has entries
 //! ```
 //!
+//! A mode whose rank is its extent has no factor: its product has the rows of the level below at their coordinates.
+//!
 //! So nothing is formed twice, what lies between is dense rows of a sparse tensor, and each product is the same kernel, for any order: its
 //! operand has levels `[dense, compressed, dense]`, nodes of the level above, coordinates of the mode, and the row. This is the tree of Kaya
 //! and Uçar (High Performance Parallel Algorithms for the Tucker Decomposition of Sparse Tensors, 2016) with one copy for each mode, as by
@@ -17,6 +19,7 @@ use super::super::DecomposeError;
 use super::super::elements::of_levels;
 use super::super::engine::Clock;
 use super::super::kernels::{Kernels, Source};
+use crate::execute::Input;
 use crate::tensor::{AnyTensor, Coordinates, Duplicates, ElementType, LevelArrays, Values, pack};
 use spc_compiler::format::{Format, LevelFormat};
 
@@ -25,6 +28,8 @@ use spc_compiler::format::{Format, LevelFormat};
 pub(super) struct Tree {
     /// The mode of each level, from the root.
     pub modes: Vec<usize>,
+    /// For each mode, whether it has no factor.
+    is_whole: Vec<bool>,
     shape: Vec<usize>,
     levels: Vec<LevelArrays>,
     /// The last level: a row for each fiber.
@@ -33,10 +38,11 @@ pub(super) struct Tree {
     products: Vec<Option<AnyTensor>>,
 }
 
-/// Modes with this one first, and the others by their extents: the fewer nodes there are near the root, the fewer long rows.
-pub(super) fn rooted(shape: &[usize], root: usize) -> Vec<usize> {
+/// Modes with this one first, those without a factor, which make rows long, and the others by their extents: the fewer nodes there are near
+/// the root, the fewer long rows.
+pub(super) fn rooted(shape: &[usize], root: usize, is_whole: &[bool]) -> Vec<usize> {
     let mut others: Vec<usize> = (0..shape.len()).filter(|&mode| mode != root).collect();
-    others.sort_by_key(|&mode| shape[mode]);
+    others.sort_by_key(|&mode| (!is_whole[mode], shape[mode]));
     others.insert(0, root);
     others
 }
@@ -46,6 +52,7 @@ impl Tree {
     pub(super) fn new(
         entries: &Coordinates<f64>,
         modes: Vec<usize>,
+        is_whole: &[bool],
         element: ElementType,
     ) -> Result<Self, DecomposeError> {
         let format = Format::permuted(&modes, &vec![LevelFormat::COMPRESSED; modes.len()]);
@@ -64,7 +71,7 @@ impl Tree {
         let storage = vec![LevelArrays::NONE, levels[last].clone()];
         let fibers = AnyTensor::from_parts_trusted(vec![rows, shape[modes[last]]], csr, storage, values);
         let products = (0..last).map(|_| None).collect();
-        Ok(Self { modes, shape, levels, fibers, products })
+        Ok(Self { modes, is_whole: is_whole.to_vec(), shape, levels, fibers, products })
     }
 
     /// The number of nodes of a level: of the root, of slices that have entries.
@@ -104,7 +111,14 @@ impl Tree {
     fn source(&self, level: usize, ranks: &[usize]) -> Source {
         let rank = ranks[self.modes[level]];
         let element = self.fibers.element().name();
-        if level + 1 == self.modes.len() {
+        let is_last = level + 1 == self.modes.len();
+        if self.is_whole[self.modes[level]] {
+            let (format, index) = if is_last { ("", "p, i") } else { (", dense", "p, i, s") };
+            return Source::new(format!(
+                "fn rows(T: {element} [dense, compressed{format}]) -> Z: {element} dense {{ Z({index}) = T({index}); }}"
+            ));
+        }
+        if is_last {
             let text = format!(
                 "fn ttm(T: {element} [dense, compressed], U: {element} dense) -> Z: {element} dense {{ \
                  Z(p, r) = T(p, i) * U(i, r); }}"
@@ -143,11 +157,11 @@ impl Tree {
         of_levels(shape, Format::dense(2), vec![LevelArrays::NONE; 2], product)
     }
 
-    /// Forms the product of a level from that of the level below.
+    /// Forms the product of a level from that of the level below, with the factor of its mode if it has one.
     pub(super) fn multiply(
         &mut self,
         level: usize,
-        factor: &AnyTensor,
+        factor: Option<&AnyTensor>,
         ranks: &[usize],
         kernels: &mut Kernels<'_>,
         clock: &Clock,
@@ -158,7 +172,8 @@ impl Tree {
             None => self.room(level, ranks)?,
         };
         let operand = self.operand(level);
-        clock.kernel(|| kernel.call_into(&[&operand, factor], &mut target))?;
+        let inputs: Vec<&dyn Input> = [&operand].into_iter().chain(factor).map(|input| input as &dyn Input).collect();
+        clock.kernel(|| kernel.call_into(&inputs, &mut target))?;
         self.products[level - 1] = Some(target);
         Ok(())
     }
@@ -175,13 +190,14 @@ impl Tree {
     /// The product of the root, once those of all other levels are formed: the core, its modes in the order of the levels.
     pub(super) fn core(
         &self,
-        factor: &AnyTensor,
+        factor: Option<&AnyTensor>,
         ranks: &[usize],
         kernels: &mut Kernels<'_>,
         clock: &Clock,
     ) -> Result<AnyTensor, DecomposeError> {
         let kernel = kernels.get(&self.source(0, ranks))?;
         let operand = self.operand(0);
-        Ok(clock.kernel(|| kernel.call(&[&operand, factor]))?.single()?)
+        let inputs: Vec<&dyn Input> = [&operand].into_iter().chain(factor).map(|input| input as &dyn Input).collect();
+        Ok(clock.kernel(|| kernel.call(&inputs))?.single()?)
     }
 }
