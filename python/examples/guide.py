@@ -27,6 +27,25 @@ X = spc.tensor(([np.array([0, 1]), np.array([1, 2]), np.array([3, 0])], np.array
 B, D = np.ones((3, 8)), np.ones((4, 8))
 assert np.allclose(mttkrp(X, B, D), [[2.0] * 8, [3.0] * 8])
 
+src, dst, w = np.array([0, 2, 2, 1]), np.array([1, 1, 0, 2]), np.array([0.5, 1.0, 2.0, 0.25])
+features = np.arange(6.0).reshape(3, 2)
+pass_on = spc.kernel("y(dst(e),r) += w(e) * x(src(e),r)")   # no array of edges and features is made
+y = pass_on(src=src, dst=dst, w=w, x=features)
+ends = spc.indices(dst, 3)                                  # checked once, for many calls
+y = pass_on(src=src, dst=ends, w=w, x=features)
+
+expected = np.zeros((3, 2))
+np.add.at(expected, dst, w[:, None] * features[src])
+assert np.allclose(y, expected)
+
+gradient = pass_on.grad("w", "x")
+dw, dx = gradient(src=src, dst=ends, w=w, x=features, dy=np.ones((3, 2)))
+dA, dx = spmv.grad("A", "x")(A, x, dy=np.ones(1000))        # dA has the entries of A
+loss = spc.kernel("f = w(i) * x(i) * x(i)").grad("x")
+dx = loss(w, w)                                             # a result without modes gains 1
+
+assert np.allclose(dw, features[src].sum(axis=1)) and dA.nnz == A.nnz and np.allclose(dx, 2 * w * w)
+
 y = spc.einsum("ij,j->i", A, x, ranks=4)                # four threads that exchange messages
 y = spmv(A, x, ranks=4, distribute="A:2x2")             # the cells of a grid over the modes of A
 model = spc.cp_als(X, rank=2, ranks=4)

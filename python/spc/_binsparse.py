@@ -91,7 +91,8 @@ def write_npz(path: str, made: _native.Storage) -> None:
 def write_hdf5(path: str, made: _native.Storage) -> None:
     """Writes an HDF5 file."""
     header, arrays = parts(made)
-    with _replaced(path) as written, _h5py().File(written, "w") as file:
+    # A compiler that is started meanwhile has the open file too, and would keep its lock. No other program knows this file yet.
+    with _replaced(path) as written, _h5py().File(written, "w", locking=False) as file:
         for name, array in arrays.items():
             file.create_dataset(name, data=array)
         file.attrs[HEADER] = json.dumps({HEADER: header})

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import functools
 import itertools
-import os
-import sys
-import warnings
+import re
 import weakref
 from typing import Any
 
 import numpy as np
 
-from . import _native
-
-
-class CopyWarning(UserWarning):
-    """An operand was copied, as its arrays are not in an order that a kernel reads."""
+from . import _native, _warnings
 
 
 ELEMENTS = {
@@ -25,6 +19,30 @@ ELEMENTS = {
     "c32": np.complex64, "c64": np.complex128,
 }
 NAMES = {np.dtype(dtype): name for name, dtype in ELEMENTS.items()}
+
+
+_DTYPES = {name: np.dtype(dtype) for name, dtype in ELEMENTS.items()} | {"bf16": np.dtype(np.float32)}
+
+
+def dtype_of(storage: _native.Storage) -> np.dtype:
+    """The element type as NumPy has it: that of ``bf16`` is ``float32``."""
+    return _DTYPES[storage.element]
+
+
+def dtype_named(element: str) -> np.dtype:
+    """The element type of a name of ours as NumPy has it."""
+    return _DTYPES[element]
+
+
+def label_of(storage: _native.Storage) -> str:
+    """What a kernel is compiled for: the element type, the format, and a fill value that is not zero."""
+    fill = storage.fill
+    return f"{storage.element} {storage.format} fill {fill}" if fill else f"{storage.element} {storage.format}"
+
+
+def computed(dtype: np.dtype) -> str:
+    """The element type that a kernel computes with: halves are read as ``f32``."""
+    return "f32" if dtype.char == "e" else NAMES[dtype]
 
 
 def element(dtype: np.dtype) -> str:
@@ -38,6 +56,15 @@ def element(dtype: np.dtype) -> str:
                         f"{', '.join(map(str, NAMES))}") from None
 
 
+def widened_elements(array: np.ndarray) -> np.ndarray:
+    """An array whose element type is of a library beside NumPy, as ``bfloat16`` of ml_dtypes, in one of ours that has all its numbers."""
+    if array.dtype.isbuiltin == 2:
+        for kind in (np.uint8, np.int8, np.float32, np.complex64):
+            if np.can_cast(array.dtype, kind):
+                return array.astype(kind)
+    return array
+
+
 def _widths(*arrays: np.ndarray) -> str:
     """What a compressed level says of the widths of its coordinates and positions."""
     return "(u64, pos = u64)" if any(array.dtype.itemsize == 8 for array in arrays) else ""
@@ -47,14 +74,6 @@ def _same(*arrays: np.ndarray) -> list[np.ndarray]:
     """Index arrays of one width: the widest of them."""
     width = max((array.dtype for array in arrays), key=lambda dtype: dtype.itemsize)
     return [np.ascontiguousarray(array, dtype=width) for array in arrays]
-
-
-def said(message: str) -> None:
-    """Says that something is copied, at the line that has called this package."""
-    frame, level = sys._getframe(1), 2
-    while frame is not None and os.path.dirname(frame.f_code.co_filename) == os.path.dirname(__file__):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, CopyWarning, stacklevel=level)
 
 
 def dense_format(array: np.ndarray) -> tuple[np.ndarray, str]:
@@ -70,9 +89,41 @@ def dense_format(array: np.ndarray) -> tuple[np.ndarray, str]:
     return np.ascontiguousarray(array), "dense"
 
 
-def module_of(obj: Any) -> str:
-    """The library that an object is of."""
-    return type(obj).__module__.partition(".")[0]
+def kind_of(obj: Any) -> str | None:
+    """What an object is by what it has: a sparse array of SciPy, PyData or torch, an ``"array"`` that lends its memory, or nothing of these.
+
+    Classes of other names, and subclasses, are taken for what they have, too.
+    """
+    if isinstance(obj, np.ndarray):
+        return "array"
+    kind = type(obj)
+    found = _KINDS.get(kind)
+    if found is None:
+        found = _KINDS[kind] = _seen(obj)
+    return found or None
+
+
+_KINDS: dict[type, str] = {}
+
+
+def _seen(obj: Any) -> str:
+    def has(*names: str) -> bool:
+        return all(hasattr(obj, name) for name in names)
+
+    # Labelled arrays and delayed ones have arrays inside, of any kind: operators are theirs.
+    if has("dims", "coords", "variable") or has("__dask_graph__"):
+        return ""
+    if isinstance(obj, type) or not has("shape", "dtype"):
+        return "array" if not isinstance(obj, type) and has("__array_interface__") else ""
+    if has("tocsr", "tocoo", "format") and not has("fill_value"):
+        return "scipy"
+    if has("layout", "is_sparse", "detach"):
+        return "torch"
+    if has("fill_value", "todense", "nnz") and has("coords", "data") or has("compressed_axes", "indptr"):
+        return "pydata"
+    if has("fill_value", "todense") and (has("to_coo") or has("tocoo")):
+        return "pydata"
+    return "array" if has("__dlpack__") or has("__array__") else ""
 
 
 # Of objects that were handed in, by their identity: checked copies of their index arrays, which are there as long as the object is.
@@ -98,15 +149,11 @@ def _forget(patterns: dict[int, tuple[weakref.ref[Any], _native.Pattern]], key: 
 
 def storage(obj: Any, duplicates: str = "sum") -> _native.Storage:
     """An object as a tensor: its values are not copied where they are as one of our formats has them, else they are sorted into one."""
-    kind = module_of(obj)
     if isinstance(obj, np.ndarray):
         return dense(obj)
-    if kind == "scipy":
-        return _scipy(obj, duplicates)
-    if kind == "sparse":
-        return _pydata(obj, duplicates)
-    if kind == "torch":
-        return _torch(obj, duplicates)
+    way = {"scipy": _scipy, "pydata": _pydata, "torch": _torch}.get(kind_of(obj) or "")
+    if way is not None:
+        return way(obj, duplicates)
     if hasattr(obj, "__dlpack__"):
         return dense(np.from_dlpack(obj))
     return dense(np.asarray(obj))
@@ -114,10 +161,11 @@ def storage(obj: Any, duplicates: str = "sum") -> _native.Storage:
 
 def dense(array: np.ndarray) -> _native.Storage:
     """An array as a dense tensor in the order in which it lies there; a slice with gaps is copied."""
+    array = widened_elements(array)
     element(array.dtype)
     turned, text = dense_format(array)
     if turned.base is not array and turned is not array and not np.may_share_memory(turned, array):
-        said("the array has gaps between its elements, and is copied: pass numpy.ascontiguousarray of it to do that once")
+        _warnings.copied("the array has gaps between its elements, and is copied: pass numpy.ascontiguousarray of it to do that once")
     return _native.Storage.of_dense(turned, None if text == "dense" else text, list(array.shape))
 
 
@@ -135,7 +183,7 @@ def _scipy(matrix: Any, duplicates: str) -> _native.Storage:
     if layout == "dia":
         return _diagonals(matrix, shape)
     if layout in ("lil", "dok"):
-        said(f"a {layout} matrix has no arrays to borrow, and is copied: pass .tocsr() of it to do that once")
+        _warnings.copied(f"a {layout} matrix has no arrays to borrow, and is copied: pass .tocsr() of it to do that once")
         return _scipy(matrix.tocsr() if len(shape) == 2 else matrix.tocoo(), duplicates)
     raise TypeError(f"a {type(matrix).__name__} of {len(shape)} modes is no tensor: convert it with tocoo()")
 
@@ -156,7 +204,7 @@ def _compressed(matrix: Any, layout: str, shape: list[int], duplicates: str) -> 
     except ValueError:
         if duplicates == "refuse" or not _is_shuffled(matrix):
             raise
-    said(f"the indices of the {layout} matrix are not sorted, or occur twice, and are copied in each call: call "
+    _warnings.copied(f"the indices of the {layout} matrix are not sorted, or occur twice, and are copied in each call: call "
          "sum_duplicates() on it to do that once")
     matrix = matrix.copy()
     matrix.sum_duplicates()
@@ -196,7 +244,7 @@ def _coordinates(owner: Any, shape: list[int], coords: list[np.ndarray], values:
                 raise
             if len(array) != len(values):
                 raise ValueError(f"mode {mode + 1} has {len(array)} coordinates for {len(values)} values") from None
-    said("the coordinates are not sorted, or occur twice, and are copied: make a tensor of them once, with spc.tensor")
+    _warnings.copied("the coordinates are not sorted, or occur twice, and are copied: make a tensor of them once, with spc.tensor")
     return _native.Storage.of_entries(shape, coords, values, text, duplicates)
 
 
@@ -213,13 +261,13 @@ def _blocks(matrix: Any, shape: list[int], duplicates: str) -> _native.Storage:
     try:
         return _of_arrays(matrix, shape, text, levels, np.ascontiguousarray(matrix.data).reshape(-1))
     except ValueError:
-        said("the blocks of the bsr matrix are not sorted, or occur twice, and are copied: call sum_duplicates() on it once")
+        _warnings.copied("the blocks of the bsr matrix are not sorted, or occur twice, and are copied: call sum_duplicates() on it once")
         return _scipy(matrix.tocsr(), duplicates)
 
 
 def _diagonals(matrix: Any, shape: list[int]) -> _native.Storage:
     # SciPy has diagonals by columns, our `dia` by rows.
-    said("the diagonals of a dia matrix lie by columns, and are copied to compressed rows: make a tensor of it once, with spc.tensor")
+    _warnings.copied("the diagonals of a dia matrix lie by columns, and are copied to compressed rows: make a tensor of it once, with spc.tensor")
     return _scipy(matrix.tocsr(), "sum")
 
 
@@ -232,17 +280,17 @@ def _pydata(array: Any, duplicates: str) -> _native.Storage:
 
 
 def _pydata_entries(array: Any, duplicates: str) -> _native.Storage:
-    kind = type(array).__name__
     shape = list(array.shape)
-    if kind == "COO":
+    is_compressed = hasattr(array, "compressed_axes")
+    if not is_compressed and hasattr(array, "coords"):
         return _coordinates(array, shape, list(array.coords), array.data, duplicates)
-    if kind == "GCXS" and len(shape) == 2:
+    if is_compressed and len(shape) == 2:
         layout = "csr" if tuple(array.compressed_axes) == (0,) else "csc"
         widths = _widths(array.indptr, array.indices)
         text = {"csr": f"[dense, compressed{widths}]", "csc": f"(i, j) -> [j: dense, i: compressed{widths}]"}[layout]
         indptr, indices = _same(array.indptr, array.indices)
         return _of_arrays(array, shape, text, [(None, None), (indptr, indices)], array.data)
-    if kind == "GCXS" and len(shape) > 2 and array.compressed_axes is not None:
+    if is_compressed and len(shape) > 2 and array.compressed_axes is not None:
         indptr, indices = _same(array.indptr, array.indices)
         text = _matricised(tuple(map(int, array.compressed_axes)), len(shape), _widths(indptr, indices))
         return _of_arrays(array, shape, text, [(None, None), (indptr, indices)], array.data)
@@ -294,21 +342,49 @@ def _torch(obj: Any, duplicates: str) -> _native.Storage:
     raise TypeError(f"a torch tensor of layout {tensor.layout} is none that spc reads: convert it with to_sparse_csr()")
 
 
-def numpy_of(storage: _native.Storage) -> np.ndarray:
-    """A tensor as an array: in its memory if it is dense in the order of the modes."""
+def values_of(storage: _native.Storage) -> np.ndarray:
+    """The stored values, in the tensor's memory; those of ``bf16`` as ``float32``."""
+    values = np.asarray(memoryview(storage.values()))
+    if values.dtype.char in "qQ":
+        # A buffer calls its elements `long long`, which NumPy has as a second type of 64 bits.
+        return values.view(dtype_of(storage))
+    return (values.astype(np.uint32) << 16).view(np.float32) if storage.element == "bf16" else values
+
+
+def widened(format: str, shape: tuple[int, ...]) -> str:
+    """A format with coordinates of 64 bits, where those of 32 are too narrow for a shape, and it says nothing of them."""
+    if not shape or max(shape) <= 1 << 32:
+        return format
+    text = _native._format(format, len(shape))
+
+    def wide(found: re.Match[str]) -> str:
+        kind, properties = found.group(1), [each for each in (found.group(2) or "()")[1:-1].split(", ") if each]
+        if any(each.startswith("u") and each[1:].isdigit() for each in properties):
+            return found.group()
+        return f"{kind}({', '.join([*properties, 'u64', *(['pos = u64'] if kind == 'compressed' else [])])})"
+
+    return re.sub(r"\b(compressed|singleton)(\([^)]*\))?", wide, text)
+
+
+def numpy_of(storage: _native.Storage, fill: Any = 0) -> np.ndarray:
+    """A tensor as an array: in its memory if it is dense in the order of the modes.
+
+    :param fill: what elements are that are not stored, if the storage does not know: it has no complex numbers for that.
+    """
     shape = storage.plain_shape
     if shape is None:
+        if isinstance(fill, np.complexfloating) and fill.imag:
+            coordinates, values = entries_of(storage)
+            made = np.full(storage.shape, fill)
+            made[coordinates] = values
+            return made
         storage = storage.convert("dense")
         shape = storage.shape
-    values = np.asarray(storage.values())
+    values = values_of(storage)
     if storage.element == "bool":
         # Kernels rely on the bytes of truth values.
         values = values.copy()
-    if len(shape) == 1 and values.dtype.char != "H":
-        return values
-    if storage.element == "bf16":
-        values = (values.astype(np.uint32) << 16).view(np.float32)
-    return values.reshape(shape)
+    return values if len(shape) == 1 else values.reshape(shape)
 
 
 def fill_of(storage: _native.Storage) -> Any:
@@ -317,6 +393,11 @@ def fill_of(storage: _native.Storage) -> Any:
     if text is None or kind is np.bool_:
         return kind(text == "true")
     return kind(float(text) if issubclass(kind, np.inexact) else int(text))
+
+
+def is_named(fill: Any) -> bool:
+    """Whether a format can say that elements which are not stored have this value: a real number."""
+    return bool(fill == fill and not fill.imag)
 
 
 def zeros_elsewhere(storage: _native.Storage, library: str) -> None:
@@ -340,14 +421,15 @@ def scipy_of(storage: _native.Storage, copy: bool) -> Any:
     text, shape = storage.format, tuple(storage.shape)
     plain = text.replace("(u64, pos = u64)", "")
     if len(shape) == 2 and plain == "[dense, compressed]":
-        made = scipy.sparse.csr_array((part(_values(storage)), *map(part, _indices(storage, 1))), shape=shape, copy=False)
+        made = scipy.sparse.csr_array((part(values_of(storage)), *map(part, _indices(storage, 1))), shape=shape, copy=False)
     elif len(shape) == 2 and plain in ("(i, j) -> [j: dense, i: compressed]", "(i1, i2) -> [i2: dense, i1: compressed]"):
-        made = scipy.sparse.csc_array((part(_values(storage)), *map(part, _indices(storage, 1))), shape=shape, copy=False)
+        made = scipy.sparse.csc_array((part(values_of(storage)), *map(part, _indices(storage, 1))), shape=shape, copy=False)
     else:
         if not _is_coordinates(text, len(shape)):
-            return scipy_of(storage.convert("csr" if len(shape) == 2 else "coo" if len(shape) > 1 else "csf"), copy)
+            is_narrow = len(shape) == 2 and max(shape) <= 1 << 32
+            return scipy_of(storage.convert("csr" if is_narrow else widened("coo" if len(shape) > 1 else "csf", shape)), copy)
         coordinates = tuple(part(np.asarray(memoryview(storage.coordinates(level)))) for level in range(len(shape)))
-        made = scipy.sparse.coo_array((part(_values(storage)), coordinates), shape=shape, copy=False)
+        made = scipy.sparse.coo_array((part(values_of(storage)), coordinates), shape=shape, copy=False)
     made.has_canonical_format = True
     return made
 
@@ -361,10 +443,6 @@ def _is_coordinates(format: str, order: int) -> bool:
     return wide == f"[{', '.join(levels)}]"
 
 
-def _values(storage: _native.Storage) -> np.ndarray:
-    return np.asarray(memoryview(storage.values()))
-
-
 def _indices(storage: _native.Storage, level: int) -> tuple[np.ndarray, np.ndarray]:
     positions = np.asarray(memoryview(storage.positions(level)))
     coordinates = np.asarray(memoryview(storage.coordinates(level)))
@@ -375,25 +453,25 @@ def entries_of(storage: _native.Storage) -> tuple[tuple[np.ndarray, ...], np.nda
     """Coordinates of each mode and values, sorted."""
     order = len(storage.shape)
     if order == 0:
-        return (), _values(storage)
+        return (), values_of(storage)
     if not _is_coordinates(storage.format, order):
-        storage = storage.convert("coo" if order > 1 else "csf")
-    return tuple(np.asarray(memoryview(storage.coordinates(level))) for level in range(order)), _values(storage)
+        storage = storage.convert(widened("coo" if order > 1 else "csf", tuple(storage.shape)))
+    return tuple(np.asarray(memoryview(storage.coordinates(level))) for level in range(order)), values_of(storage)
 
 
-def pydata_of(storage: _native.Storage) -> Any:
+def pydata_of(storage: _native.Storage, fill: Any) -> Any:
     """A tensor as one of PyData's: GCXS in its memory if it has one of its formats, else COO."""
     import sparse
 
-    plain, shape, fill = storage.format.replace("(u64, pos = u64)", ""), tuple(storage.shape), fill_of(storage)
+    plain, shape = storage.format.replace("(u64, pos = u64)", ""), tuple(storage.shape)
     if len(shape) == 2 and plain in ("[dense, compressed]", "(i, j) -> [j: dense, i: compressed]"):
         indices, positions = _indices(storage, 1)
         axis = 0 if plain == "[dense, compressed]" else 1
-        return sparse.GCXS((_values(storage), indices, positions), shape=shape, compressed_axes=(axis,), fill_value=fill)
+        return sparse.GCXS((values_of(storage), indices, positions), shape=shape, compressed_axes=(axis,), fill_value=fill)
     rows = _rows_of(plain, len(shape))
     if rows is not None:
         indices, positions = _indices(storage, 1)
-        return sparse.GCXS((_values(storage), indices, positions), shape=shape, compressed_axes=rows, fill_value=fill)
+        return sparse.GCXS((values_of(storage), indices, positions), shape=shape, compressed_axes=rows, fill_value=fill)
     coordinates, values = entries_of(storage)
     return sparse.COO(np.stack(coordinates), values, shape=shape, has_duplicates=False, sorted=True, fill_value=fill)
 

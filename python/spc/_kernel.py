@@ -10,28 +10,14 @@ import re
 import threading
 import warnings
 from collections import OrderedDict
-from typing import Any, Callable, Iterable
+from typing import Any, Callable, Iterable, NamedTuple
 
 import numpy as np
 
-from . import _convert, _einsum, _native, _ranks
+from . import _convert, _einsum, _native, _ranks, _warnings
+from ._array import Array, read
+from ._gradient import Gradient
 from ._prepared import Prepared
-from ._tensor import Tensor, read
-
-
-class InterpreterWarning(RuntimeWarning):
-    """Kernels run in the interpreter: there is no Rust compiler, and no machine code can be made."""
-
-
-_told = False
-
-
-def _tell(reason: str) -> None:
-    global _told
-    if not _told:
-        _told = True
-        warnings.warn(
-            f"kernels run in the interpreter, 50 to 1,800 times slower than native code: {reason}", InterpreterWarning, stacklevel=4)
 
 
 _NUMBERS = (float, int, complex, bool)
@@ -60,11 +46,20 @@ def _common(elements: Iterable[str]) -> str | None:
     return None if found.kind == "b" else _convert.element(found)
 
 
+class Iterated(NamedTuple):
+    """What :meth:`Kernel.iterate` computed."""
+
+    results: Any
+    steps: int
+    is_met: bool
+    history: list[float]
+
+
 class Kernel:
     """A kernel: call it with its inputs by position or by name.
 
     It is compiled at the first call with inputs of some formats and element types, and kept for these. Results are NumPy arrays
-    where they are dense, numbers where they have no modes, else :class:`spc.Tensor`; several are a tuple.
+    where they are dense, numbers where they have no modes, else :class:`spc.Array`; several are a tuple.
 
     ``out=`` is an array, or a tuple of arrays, that dense results are written into: C-contiguous, of the result's shape and element
     type, sharing no memory with the inputs. After a ``KeyboardInterrupt`` they hold anything, and a kernel that was in the middle of a
@@ -80,8 +75,8 @@ class Kernel:
     """
 
     def __init__(self, text: str, formats: dict[str, str], *, dimensions: dict[str, int] | None = None,
-                 backend: str | None = None, deterministic: bool = False):
-        self._text = text
+                 backend: str | None = None, deterministic: bool = False, warns: bool = True):
+        self._text, self._warns = text, warns
         self._formats = dict(formats)
         self._dimensions = list((dimensions or {}).items())
         self._backend, self._deterministic = backend, deterministic
@@ -94,7 +89,11 @@ class Kernel:
         self.inputs: list[str] = probe.inputs
         self.results: list[str] = probe.results
         self._declared = {name: (element, format, order) for name, element, format, order in probe.declared}
+        self._maps = {name: (order, others) for name, order, others in probe.maps}
         self._places = {name: place for place, name in enumerate(self.inputs)}
+
+    def __reduce__(self) -> Any:
+        return _remade, (self._text, self._formats, dict(self._dimensions), self._backend, self._deterministic, self._warns)
 
     def _checked(self) -> tuple[list[tuple[str, str]], _native.Kernel]:
         """The formats of a call whose inputs are not known yet, and the kernel for them."""
@@ -130,6 +129,53 @@ class Kernel:
             return self._on(_ranks.checked(ranks), args, named, out, distribute)
         if distribute is not None:
             raise TypeError("distribute= is for ranks: say ranks=, too")
+        kernel, inputs = self._for(args, named)
+        if out is not None:
+            outs = out if isinstance(out, (tuple, list)) else (out,)
+            kernel.call_into(inputs, list(outs))
+            return out
+        results = kernel.call(inputs)
+        if len(results) == 1:
+            return _given(results[0])
+        return tuple(map(_given, results))
+
+    def iterate(self, times: int, *args: Any, feed: dict[str, str], until: str | None = None, **named: Any) -> Iterated:
+        """Calls the kernel at most ``times`` times, each time with results of the time before as inputs.
+
+        :param feed: the inputs that take results: ``{"x": "y"}``. Both have the same format and element type.
+        :param until: a rule that ends it before: ``"change < 1e-6"``, a result without modes, ``<``, ``<=``, ``>`` or ``>=``, and a number.
+        :returns: ``results`` of the last call, ``steps``, ``is_met`` (whether the rule held after the last) and ``history`` (what it saw).
+
+        What is made of other inputs alone is made once. Inputs are left as they are.
+
+        >>> step = spc.kernel("fn step(x: f64) -> (y: f64, change: f64) { y = (x + 2 / x) / 2; change = abs(y - x); }")
+        >>> found = step.iterate(50, 1.0, feed={"x": "y"}, until="change < 1e-9")
+        >>> found.steps, found.is_met
+        (5, True)
+        """
+        times = operator.index(times)
+        if times < 1:
+            raise ValueError(f"times={times}: it is called once at least")
+        kernel, inputs = self._for(args, named)
+        results, steps, is_met, history = kernel.iterate(inputs, list(feed.items()), times, until)
+        given = [_given(result) for result in results]
+        return Iterated(given[0] if len(given) == 1 else tuple(given), steps, is_met, history)
+
+    def grad(self, *by: str) -> Gradient:
+        """The gradient by some inputs, all of real numbers if none is named: what a loss gains by each, given what it gains by the results.
+
+        It is a kernel that the compiler makes of this one's notation. That by a sparse input has the entries of the input.
+
+        >>> loss = spc.kernel("f = w(i) * x(i) * x(i)")
+        >>> loss.grad("x")(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
+        array([ 6., 16.])
+        >>> spmv = spc.kernel("y(i) = A(i,j) * x(j)")
+        >>> dA, dx = spmv.grad("A", "x")(A, x, dy=np.ones(3))
+        """
+        return Gradient(self, by)
+
+    def _for(self, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[_native.Kernel, tuple[Any, ...]]:
+        """What runs for these inputs, and the inputs in order."""
         if named:
             args = self._ordered(args, named)
         elif len(args) != len(self.inputs):
@@ -139,14 +185,7 @@ class Kernel:
         if kernel is None:
             kernel = self._compile(inputs, key)
         self._last = kernel
-        if out is not None:
-            outs = out if isinstance(out, (tuple, list)) else (out,)
-            kernel.call_into(inputs, list(outs))
-            return out
-        results = kernel.call(inputs)
-        if len(results) == 1:
-            return _given(results[0])
-        return tuple(map(_given, results))
+        return kernel, inputs
 
     def _on(self, ranks: Any, args: tuple[Any, ...], named: dict[str, Any], out: Any, distribute: str | None) -> Any:
         """The results of all ranks together, on the first."""
@@ -187,7 +226,7 @@ class Kernel:
         formats = [] if self._is_whole else self._formats_for(inputs)
         return _native.Problem(self._text, formats, self._dimensions, self._backend, self._deterministic, self.inputs, inputs, keeps)
 
-    def _read(self, name: str, path: Any, distribute: str | None) -> Tensor | _native.SharedFile:
+    def _read(self, name: str, path: Any, distribute: str | None) -> Array | _native.SharedFile:
         """An input that is in a file: of one that is shared out so that ranks can read parts of it, nothing is read yet."""
         formats = [] if self._is_whole else list(self._formats.items())
         if _native._takes_parts(self._text, formats, self._deterministic, distribute, name):
@@ -229,9 +268,12 @@ class Kernel:
 
     def _inputs(self, args: Iterable[Any], names: Iterable[str] | None = None) -> tuple[tuple[Any, ...], Any]:
         """The inputs, or those of some names, as the native half takes them, and what they are compiled for."""
-        inputs, key = [], []
+        if self._maps and names is None:
+            args = self._with_maps(tuple(args))
+        inputs: list[Any] = []
+        key: list[Any] = []
         for name, arg in zip(self.inputs if names is None else names, args):
-            if type(arg) is np.ndarray and arg.flags.c_contiguous and name not in self._formats and not self._is_whole:
+            if type(arg) is np.ndarray and arg.flags.c_contiguous and name not in self._formats and not self._is_whole and arg.dtype.isbuiltin == 1:
                 inputs.append(arg)
                 key.append((arg.dtype.char, arg.ndim))
                 continue
@@ -243,28 +285,49 @@ class Kernel:
                 inputs.append(arg)
                 key.append("file")
                 continue
-            made = arg if type(arg) is Tensor else Tensor(_storage(arg, name))
+            if type(arg) is Array and not (self._is_whole or name in self._formats):
+                _readable(arg, name)
+                inputs.append(arg._storage)
+                key.append(arg._key)
+                continue
+            storage = _readable(arg, name) if type(arg) is Array else _storage(arg, name)
             if self._is_whole or name in self._formats:
-                made = self._fitted(name, made)
-            inputs.append(made._storage)
-            key.append(made._key)
+                storage = self._fitted(name, storage)
+            inputs.append(storage)
+            key.append(_convert.label_of(storage))
         return tuple(inputs), tuple(key)
 
-    def _fitted(self, name: str, made: Tensor) -> Tensor:
+    def _with_maps(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The inputs with arrays of indices as tensors of one mode more."""
+        given = dict(zip(self.inputs, args))
+        for name, (order, others) in self._maps.items():
+            array = given[name]
+            if not isinstance(array, np.ndarray) and np.ndim(array) == order + 1:
+                continue
+            array = array.to_numpy() if isinstance(array, Array) else np.asarray(array)
+            if array.ndim != order:
+                raise ValueError(f"`{name}` is an array of indices with {order} modes, and the input has {array.ndim}")
+            extents = (np.shape(given[other])[mode] for other, mode in others if other not in self._maps and np.ndim(given[other]) > mode)
+            try:
+                given[name] = indices(array, next(extents, None))
+            except (IndexError, TypeError) as error:
+                raise type(error)(f"`{name}`: {error}") from None
+        return tuple(given.values())
+
+    def _fitted(self, name: str, storage: _native.Storage) -> _native.Storage:
         """An input in the format that was declared for it."""
         element, format, order = self._declared[name]
-        storage = made._storage
         if len(storage.shape) != order:
             raise ValueError(f"`{name}` has {order} modes, and the input {len(storage.shape)}")
         is_stated = self._is_whole or _split(self._formats[name])[0] is not None
         if is_stated and storage.element != element:
             raise TypeError(f"`{name}` has elements {element}, and the input {storage.element}: convert it with astype")
         if storage.format == format or (not self._is_whole and _narrow(storage.format) == format):
-            return made
+            return storage
         if storage.nnz > 1000:
-            _convert.said(f"`{name}` is stored as {format}, and the input as {storage.format}: it is converted in each call; make a tensor "
+            _warnings.copied(f"`{name}` is stored as {format}, and the input as {storage.format}: it is converted in each call; make a tensor "
                           "of it once, with spc.tensor(…, format=…)")
-        return Tensor(storage.convert(format))
+        return storage.convert(format)
 
     def _compile(self, inputs: tuple[Any, ...], key: Any) -> _native.Kernel:
         with self._lock:
@@ -272,10 +335,10 @@ class Kernel:
             if kernel is None:
                 formats = [] if self._is_whole else self._formats_for(inputs)
                 kernel = _native.Kernel(self._text, formats, self._dimensions, self._backend, self._deterministic)
-                for warning in kernel.warnings:
-                    warnings.warn(warning, stacklevel=4)
+                for warning in kernel.warnings if self._warns else ():
+                    warnings.warn(warning, stacklevel=5)
                 if kernel.fallback is not None:
-                    _tell(kernel.fallback)
+                    _warnings.interpreted(kernel.fallback)
                 self._compiled[key] = kernel
         return kernel
 
@@ -290,11 +353,12 @@ class Kernel:
                 fill = _FILL.search(self._formats.get(name, ""))
                 said = fill.group() if fill else f" fill {value.fill}" if value.fill else ""
                 formats[name] = f"{value.element} {value.format}{said}" if value.shape else f"{value.element} dense"
-                dtypes.append(_convert.ELEMENTS.get(value.element, np.float32))
+                if name not in self._maps:
+                    dtypes.append(_convert.dtype_of(value))
             elif isinstance(value, _native.SharedFile):
                 declared = _split(self._formats[name])[1] if name in self._formats else value.format
                 formats[name] = f"{value.element} {declared}"
-                dtypes.append(_convert.ELEMENTS.get(value.element, np.float32))
+                dtypes.append(_convert.dtype_named(value.element))
         numbers = [type(value) for value in inputs if type(value) in _NUMBERS]
         dtype = np.result_type(*dtypes) if dtypes else np.dtype(np.float64)
         if complex in numbers:
@@ -347,6 +411,19 @@ class Kernel:
         return f"<spc.Kernel {self._text.strip()!r}>"
 
 
+def _remade(text: str, formats: dict[str, str], dimensions: dict[str, int], backend: str | None, deterministic: bool, warns: bool) -> Kernel:
+    """A kernel that was pickled: it is compiled again, or found on disk."""
+    return Kernel(text, formats, dimensions=dimensions, backend=backend, deterministic=deterministic, warns=warns)
+
+
+def _readable(array: Array, name: str) -> _native.Storage:
+    """The storage of an array whose fill value a format can name."""
+    fill = array.fill if array.is_sparse else None
+    if fill and not _convert.is_named(fill):
+        raise ValueError(f"`{name}`: elements that are not stored are {fill}, which no format names: pass .to_numpy() of it")
+    return array._storage
+
+
 def _storage(arg: Any, name: str) -> _native.Storage:
     try:
         return _convert.storage(arg)
@@ -364,9 +441,24 @@ def _narrow(format: str) -> str:
 def _given(storage: _native.Storage) -> Any:
     """A result as users get it."""
     if storage.plain_shape is None and not storage.is_dense:
-        return Tensor(storage)
+        return Array(storage)
     array = _convert.numpy_of(storage)
     return array[()] if array.ndim == 0 else array
+
+
+def indices(array: Any, extent: int | None = None) -> Array:
+    """An array of integers as kernels take it where it stands as an index of another: ``src`` in ``"y(e) = x(src(e))"``.
+
+    A call makes this of the array that it gets, and checks each element; what is made here is checked once. ``extent`` is the length of the mode
+    that the elements are indices of, the least that holds all of them if it is not given. The result has that mode as its last.
+
+    >>> src = spc.indices([2, 0, 2], 4)
+    >>> src.shape
+    (3, 4)
+    >>> spc.kernel("y(e) = x(src(e))")(x=np.arange(4.0), src=src)
+    array([2., 0., 2.])
+    """
+    return Array(_native.Storage.of_indices(np.ascontiguousarray(array), extent))
 
 
 def kernel(text: str, *, dimensions: dict[str, int] | None = None, backend: str | None = None, deterministic: bool = False,
@@ -400,83 +492,66 @@ def _cached(key: Any, make: Callable[[], Any]) -> Any:
     return made
 
 
-def einsum(text: str, *operands: Any, format: str | None = None, out: Any = None, dimensions: dict[str, int] | None = None,
-           ranks: Any = None, distribute: str | None = None, **named: Any) -> Any:
+def einsum(text: Any, *operands: Any, format: str | None = None, out: Any = None, dimensions: dict[str, int] | None = None,
+           ranks: Any = None, distribute: str | None = None, optimize: Any = None, **named: Any) -> Any:
     """A product of tensors, summed over the indices that the result does not have.
 
-    ``einsum("ij,j->i", A, x)`` takes operands in order, and ``...`` as NumPy does (an extent of 1 is not repeated); ``einsum("y(i) = A(i,j) * x(j)", A=A, x=x)`` any index notation and operands by
-    name.
+    ``einsum("ij,j->i", A, x)`` takes operands in order, as NumPy does, also as ``einsum(A, [0, 1], x, [1], [0])``;
+    ``einsum("y(i) = A(i,j) * x(j)", A=A, x=x)`` any index notation and operands by name.
 
-    :param operands: what :func:`spc.tensor` takes, and numbers. NumPy's scalars are converted to the type that NumPy promotes the operands to;
-        other operands of several types have to be of types that hold each other. Shapes: one mode for each index, of equal extents for equal indices.
+    :param operands: what :func:`spc.tensor` takes, and numbers. Those of an einsum string are promoted as by NumPy, and an extent of 1 is
+        repeated.
     :param format: the format of the result; dense if not given.
     :param out: the array that a dense result is written into.
     :param ranks: how many threads are ranks, or a communicator of mpi4py's: see :class:`spc.Kernel`.
     :param distribute: what ranks share out. Operands of an einsum string are ``A``, ``B`` and so on.
-    :returns: an array, a number, or a :class:`spc.Tensor` in ``format``.
+    :param optimize: taken as NumPy's einsum takes it, and of no effect: the compiler plans every product.
+    :returns: an array, a number, or a :class:`spc.Array` in ``format``.
     """
-    if ranks is not None:
-        ranks = _ranks.checked(ranks)
-        with _ranks.agreed(ranks):
-            operands = _promoted(operands)
-            compiled = _of_einsum(text, operands, format, dimensions, named)
+    if not isinstance(text, str):
+        text, given = _einsum.text_of((text, *operands))
+        operands = tuple(given)
+    elif not _einsum.is_einsum(text):
+        compiled = _of_text(text, format, dimensions)
         return compiled(*operands, ranks=ranks, distribute=distribute, out=out, **named)
-    operands = _promoted(operands)
-    # A kernel takes each name once, in order of appearance.
-    return _of_einsum(text, operands, format, dimensions, named)(*operands, out=out, distribute=distribute, **named)
+    if named:
+        raise TypeError(f"an einsum string takes operands in order, and there is {next(iter(named))}=")
+    if ranks is None:
+        compiled, operands = _of_einsum(text, operands, format, dimensions, merges=True)
+        return compiled(*operands, out=out, distribute=distribute)
+    ranks = _ranks.checked(ranks)
+    with _ranks.agreed(ranks):
+        compiled, operands = _of_einsum(text, operands, format, dimensions, merges=False)
+    return compiled(*operands, ranks=ranks, distribute=distribute, out=out)
 
 
-def _of_einsum(text: str, operands: tuple[Any, ...], format: str | None, dimensions: dict[str, int] | None, named: dict[str, Any]) -> Kernel:
-    """The kernel that a text means for these operands."""
-    dims = tuple(sorted(dimensions.items())) if dimensions else ()
-    if _einsum.is_einsum(text):
-        if named:
-            raise TypeError(f"an einsum string takes operands in order, and there is {next(iter(named))}=")
-        orders = tuple(_order(operand) for operand in operands)
-        # Only an ellipsis means something else for operands of other orders.
-        said = orders if "..." in text else (None,) * len(orders)
-        key = (text, said, format, dims)
-        made = _CACHE.get(key)
-        if made is None:
-            notation, result, names, counts = _einsum.translate(text, said)
-            made = _cached(key, lambda: (Kernel(notation, {result: format} if format else {}, dimensions=dimensions), counts))
-        compiled, counts = made
-        for number, (order, count) in enumerate(zip(orders, counts), 1):
-            if order is not None and order != count:
-                raise ValueError(f"the operand {number} has {order} modes, and {text!r} says {count}")
-        return compiled
-    key = (text, format, dims)
+def _of_text(text: str, format: str | None, dimensions: dict[str, int] | None) -> Kernel:
+    key = (text, format, tuple(sorted(dimensions.items())) if dimensions else ())
     made = _CACHE.get(key)
     if made is None:
         made = _cached(key, lambda: _assignment(text, format, dimensions))
     return made
 
 
-def _promoted(operands: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The operands of an einsum string: NumPy's scalars as numbers of the type that NumPy promotes all operands to."""
-    if not any(map(_is_scalar, operands)):
-        return operands
-    dtypes = [getattr(operand, "dtype", None) for operand in operands]
-    known = [dtype for dtype in dtypes if isinstance(dtype, np.dtype) and dtype in _convert.NAMES]
-    common = np.result_type(*known) if known else None
-    for number, (operand, dtype) in enumerate(zip(operands, dtypes), 1):
-        # A float holds whole numbers of 53 bits.
-        is_held = common is None or dtype not in known or (
-            common.kind == "b" if dtype.kind == "b" else dtype.kind not in "iu" or common.kind in "iu" or dtype.itemsize < 8)
-        if not is_held and not _is_scalar(operand):
-            raise TypeError(f"the operand {number} has elements {dtype}, and with a scalar of another type the product has {common}: "
-                            f"convert one of them, as with astype({str(common)!r})")
-    return tuple(operand.astype(common) if _is_scalar(operand) and operand.dtype in known else operand for operand in operands)
-
-
-def _is_scalar(operand: Any) -> bool:
-    return isinstance(operand, np.generic) or type(operand) is np.ndarray and operand.ndim == 0
-
-
-def _order(operand: Any) -> int | None:
-    if isinstance(operand, (bool, int, float, complex)):
-        return 0
-    return getattr(operand, "ndim", None)
+def _of_einsum(text: str, operands: tuple[Any, ...], format: str | None, dimensions: dict[str, int] | None,
+               merges: bool) -> tuple[Kernel, tuple[Any, ...]]:
+    """The kernel of an einsum string for these operands, and the operands that it takes: an object that is given twice once."""
+    operands = tuple([_convert.widened_elements(each) if isinstance(each, np.ndarray) else each for each in operands])
+    said = _einsum.Operands.of(operands, "..." in text, merges)
+    key = (text, said, format, tuple(sorted(dimensions.items())) if dimensions else ())
+    made = _CACHE.get(key)
+    if made is None:
+        found = _einsum.translate(text, said)
+        # A number has no format.
+        stated = " ".join(filter(None, (said.element, format or ("dense" if said.element else None)))) if found.order else said.element
+        formats = {found.result: stated} if stated else {}
+        made = _cached(key, lambda: (Kernel(found.text, formats, dimensions=dimensions, warns=False), found.counts))
+    compiled, counts = made
+    for number, (operand, count) in enumerate(zip(operands, counts), 1):
+        order = _einsum.order(operand)
+        if order is not None and order != count:
+            raise ValueError(f"the operand {number} has {order} modes, and {text!r} says {count}")
+    return compiled, said.given(operands)
 
 
 def _assignment(text: str, format: str | None, dimensions: dict[str, int] | None) -> Kernel:

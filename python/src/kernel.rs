@@ -8,7 +8,7 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyTuple};
 use spc::complex::{c32, c64};
-use spc::execute::{self, Backend, Chain, Executable, Input, KernelBuilder, Value};
+use spc::execute::{self, Backend, Chain, Executable, Input, KernelBuilder, Repetition, Until, Value};
 use spc::tensor::{AnyTensor, ElementType, LevelArrays};
 use spc_compiler::backend::cuda;
 use spc_compiler::diagnostics::{Diagnostics, render::render};
@@ -33,7 +33,8 @@ pub(crate) fn _einsum(text: &str, orders: Vec<Option<usize>>) -> PyResult<Assign
     let refused =
         |found: Diagnostics| errors::text(format!("\n{}", render(text, "<einsum>", &found.into_sorted(), false)));
     let statement = statement.map_err(refused)?;
-    Ok((statement.to_string(), statement.target.name.name.clone(), notation::read_by(&statement)))
+    let read = notation::read_by(&statement).into_iter().map(|read| (read.name, read.order));
+    Ok((statement.to_string(), statement.target.name.name.clone(), read.collect()))
 }
 
 /// The names of the tensors of an assignment: that of the result first.
@@ -42,8 +43,18 @@ pub(crate) fn _names(text: &str) -> PyResult<Vec<String>> {
     let refused =
         |found: Diagnostics| errors::text(format!("\n{}", render(text, "<kernel>", &found.into_sorted(), false)));
     let statement = syntax::parse_statement(text).map_err(refused)?;
-    let read = notation::read_by(&statement).into_iter().map(|(name, _)| name);
+    let read = notation::read_by(&statement).into_iter().map(|read| read.name);
     Ok([statement.target.name.name.clone()].into_iter().chain(read).collect())
+}
+
+/// The text of the kernel that differentiates another by some of its inputs.
+#[pyfunction]
+pub(crate) fn _gradient(text: &str, formats: Vec<(String, String)>, by: Vec<String>) -> PyResult<String> {
+    let builder = formats
+        .into_iter()
+        .fold(execute::Kernel::builder(text), |builder, (name, format)| builder.format(name, format));
+    let by: Vec<&str> = by.iter().map(String::as_str).collect();
+    Ok(builder.gradient(&by).map_err(errors::program)?.text().to_owned())
 }
 
 /// Where native code of common kernels is, for machines without a Rust compiler.
@@ -205,6 +216,30 @@ impl Kernel {
         self.kernel.results().map(|name| outputs.take(name).map(Storage).map_err(errors::program)).collect()
     }
 
+    /// The results of the last of so many steps, each on the results of the one before that inputs take; how many steps there were, whether the
+    /// rule held after the last, and what it saw after each.
+    #[pyo3(signature = (inputs, feeds, most, until = None))]
+    fn iterate(
+        &self,
+        py: Python<'_>,
+        inputs: &Bound<'_, PyTuple>,
+        feeds: Vec<(String, String)>,
+        most: usize,
+        until: Option<&str>,
+    ) -> PyResult<(Vec<Storage>, usize, bool, Vec<f64>)> {
+        let until = until.map(str::parse::<Until>).transpose().map_err(errors::value)?;
+        let repetition = Repetition { feeds, most, until };
+        let arguments = self.arguments(inputs)?;
+        let kernel = self.kernel.clone();
+        let call = move || {
+            let inputs: Vec<&dyn Input> = arguments.iter().map(Argument::input).collect();
+            kernel.iterate(&inputs, &repetition)
+        };
+        let found = threads::run_long(py, call)?.map_err(errors::program)?;
+        let results = found.outcome.outputs.into_iter().map(|(_, tensor)| Storage(tensor)).collect();
+        Ok((results, found.steps, found.is_met, found.history))
+    }
+
     /// Writes the results for inputs in order into arrays.
     fn call_into(&self, py: Python<'_>, inputs: &Bound<'_, PyTuple>, outs: Vec<Bound<'_, PyAny>>) -> PyResult<()> {
         let arguments = self.arguments(inputs)?;
@@ -267,6 +302,24 @@ impl Kernel {
         let tensors = || compiled.declarations.tensors.iter().chain(of_kernels());
         let named = |name: &str| tensors().find(|tensor| tensor.name == name);
         self.kernel.inputs().chain(self.kernel.results()).filter_map(named).map(told).collect()
+    }
+
+    /// Of each input that is an array of indices the name, how many modes that array has, and the modes of other inputs that its elements are
+    /// indices of.
+    #[getter]
+    fn maps(&self) -> Vec<(String, usize, Vec<(String, usize)>)> {
+        let tensors = &self.kernel.compiled().declarations.tensors;
+        let inputs = || tensors.iter().filter(|tensor| tensor.source == spc_compiler::ir::Source::Input);
+        let map = |map: &spc_compiler::ir::Tensor| {
+            let into = map.dimensions.last();
+            let others = inputs().filter(|other| other.name != map.name);
+            let modes = others.flat_map(|other| {
+                let modes = other.dimensions.iter().enumerate().filter(move |(_, mode)| Some(*mode) == into);
+                modes.map(|(mode, _)| (other.name.clone(), mode))
+            });
+            (map.name.clone(), map.format.order - 1, modes.collect())
+        };
+        inputs().filter(|tensor| tensor.format.is_map()).map(map).collect()
     }
 
     /// The names of the results, in order.

@@ -17,6 +17,7 @@ mod errors;
 mod kernel;
 mod pattern;
 mod ranks;
+mod rows;
 mod tensor;
 mod threads;
 
@@ -34,8 +35,13 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ranks::prepared::Prepared>()?;
     module.add_function(wrap_pyfunction!(kernel::_einsum, module)?)?;
     module.add_function(wrap_pyfunction!(kernel::_names, module)?)?;
+    module.add_function(wrap_pyfunction!(kernel::_gradient, module)?)?;
     module.add_function(wrap_pyfunction!(kernel::_set_catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(tensor::_format, module)?)?;
+    module.add_function(wrap_pyfunction!(rows::_rows_taken, module)?)?;
+    module.add_function(wrap_pyfunction!(rows::_rows_between, module)?)?;
+    module.add_function(wrap_pyfunction!(rows::_rows_below, module)?)?;
+    module.add_function(wrap_pyfunction!(rows::_rows_transposed, module)?)?;
     module.add_function(wrap_pyfunction!(threads::set_threads, module)?)?;
     module.add_function(wrap_pyfunction!(threads::get_threads, module)?)?;
     module.add_function(wrap_pyfunction!(threads::_after_fork, module)?)?;

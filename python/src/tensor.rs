@@ -1,15 +1,15 @@
 //! Tensors, their arrays, and files.
 
 use crate::pattern::{self, Pattern};
-use crate::{borrow, errors, threads};
+use crate::{borrow, errors, rows, threads};
 use pyo3::IntoPyObjectExt;
-use pyo3::exceptions::{PyBufferError, PyValueError};
+use pyo3::exceptions::{PyBufferError, PyIndexError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyComplex;
 use spc::tensor::{
-    AnyTensor, Buffer, Coordinates, Drawing, Duplicates, Element, ElementType, IndexArray, Indices, LevelArrays,
-    Values, pack,
+    AnyTensor, Buffer, Coordinates, Drawing, Duplicates, Element, ElementType, IndexArray, IndexError, Indices,
+    LevelArrays, Values, pack,
 };
 use spc::with_element;
 use spc_compiler::diagnostics::render::render;
@@ -24,6 +24,8 @@ use std::sync::{LazyLock, PoisonError, RwLock};
 
 /// Formats by their text and order.
 static FORMATS: LazyLock<RwLock<HashMap<(String, usize), Format>>> = LazyLock::new(RwLock::default);
+/// From so many entries on, Ctrl-C ends what sorts them.
+const LONG: usize = 1 << 16;
 /// So many formats are remembered.
 const MOST_FORMATS: usize = 1024;
 
@@ -207,6 +209,18 @@ type LevelObjects<'py> = (Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>);
 
 #[pymethods]
 impl Storage {
+    /// An array of indices as kernels take it: with one mode more, of that extent.
+    #[staticmethod]
+    #[pyo3(signature = (array, extent = None))]
+    fn of_indices(array: &Bound<'_, PyAny>, extent: Option<usize>) -> PyResult<Self> {
+        let indices = dense(array, None, None)?.to_map(extent);
+        indices.map(Self).map_err(|error| match error {
+            IndexError::Element { .. } => PyTypeError::new_err(error.to_string()),
+            IndexError::Beyond { .. } | IndexError::Below { .. } => PyIndexError::new_err(error.to_string()),
+            _ => errors::value(error),
+        })
+    }
+
     /// A tensor of borrowed values, and of copies of index arrays: a pair of positions and coordinates for each level. The copies are those
     /// of a pattern, where that has the same elements; else there is a new pattern.
     #[staticmethod]
@@ -268,24 +282,26 @@ impl Storage {
         };
         let arrays = coordinates.iter().map(borrow::indices).collect::<PyResult<Vec<_>>>()?;
         let (_, values) = borrow::values(values)?;
-        let packed = threads::run(py, || {
-            let indices = |array: &IndexArray| match array.as_u32() {
-                Some(array) => Indices::U32(array.to_vec()),
-                None => Indices::U64(array.iter().map(|index| index as u64).collect()),
-            };
-            let indices: Vec<Indices> = arrays.iter().map(indices).collect();
-            with_element!(values.element(), |T| {
-                let values = values.as_slice::<T>().unwrap_or_default().to_vec();
-                pack::<T>(Coordinates { shape, shape_is_stated: true, indices, values }, &format, duplicates)
-            })
-        });
-        packed.map(Self).map_err(errors::value)
+        let indices = |array: &IndexArray| match array.as_u32() {
+            Some(array) => Indices::U32(array.to_vec()),
+            None => Indices::U64(array.iter().map(|index| index as u64).collect()),
+        };
+        // What is sorted are copies, so that the arrays are the caller's again when it was interrupted.
+        let indices: Vec<Indices> = threads::run(py, || arrays.iter().map(indices).collect());
+        with_element!(values.element(), |T| {
+            let values = values.as_slice::<T>().unwrap_or_default().to_vec();
+            let count = values.len();
+            let made =
+                move || pack::<T>(Coordinates { shape, shape_is_stated: true, indices, values }, &format, duplicates);
+            let made = if count < LONG { threads::run(py, made) } else { threads::run_long(py, made)? };
+            made.map(Self).map_err(errors::value)
+        })
     }
 
     /// The tensor that a file holds.
     #[staticmethod]
     fn read(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        threads::run(py, || spc::io::read(&path)).map(Self).map_err(errors::file)
+        threads::run_long(py, move || spc::io::read(&path))?.map(Self).map_err(errors::file)
     }
 
     /// Writes the tensor to a file of the kind that its name says.
@@ -296,7 +312,14 @@ impl Storage {
     /// The same tensor in another format.
     fn convert(&self, py: Python<'_>, text: &str) -> PyResult<Self> {
         let format = format(text, self.0.order())?;
-        threads::run(py, || self.0.convert(&format)).map(Self).map_err(errors::value)
+        if let Some(turned) = rows::exchanged(py, &self.0, &format)? {
+            return Ok(turned);
+        }
+        let tensor = self.0.clone();
+        let is_long = tensor.values().len() >= LONG;
+        let made = move || tensor.convert(&format);
+        let made = if is_long { threads::run_long(py, made)? } else { threads::run(py, made) };
+        made.map(Self).map_err(errors::value)
     }
 
     #[getter]
@@ -323,6 +346,17 @@ impl Storage {
             Literal::Integer(_, value) => Some(value.to_string()),
             Literal::Float(_, value) => Some(value.to_string().to_lowercase()),
         }
+    }
+
+    /// The same pattern with other values, as many as are stored, and with zero for what is not stored.
+    fn with_values(&self, values: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let (_, values) = borrow::values(values)?;
+        let element = values.element().computed();
+        let zero = match element.is_float() || element.is_complex() {
+            true => Literal::Float(element, 0.0),
+            false => Literal::Integer(element, 0),
+        };
+        self.0.with_values(values).map(|made| Self(made.with_fill(zero))).map_err(errors::value)
     }
 
     /// The same entries, with another value for those that are not stored.

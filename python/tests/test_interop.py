@@ -187,3 +187,33 @@ def test_tensors_show_their_arrays(rng):
     assert "[dense, compressed]" in shown and "<details>" in shown and "bytes" in shown
     small = spc.tensor(scipy.sparse.csr_array(np.eye(3)))._repr_html_()
     assert "<svg" in small and "data-cell=\"2.crd.2\"" in small
+
+
+@pytest.mark.parametrize("name, kind", [("bfloat16", "float32"), ("float8_e4m3fn", "float32"), ("float8_e5m2", "float32"), ("int4", "int8"), ("uint4", "uint8")])
+def test_element_types_of_ml_dtypes_are_widened(rng, name, kind):
+    dtype = np.dtype(getattr(pytest.importorskip("ml_dtypes"), name))
+    x = rng.integers(0, 4, (3, 4)).astype(dtype)
+    want = x.astype(kind)
+    v = np.arange(4.0)
+    for found in [spc.asarray(x), spc.tensor(x), spc.tensor(x, format="csr"), spc.asarray(np.zeros((3, 4), kind)) + x, spc.tensor(x.T).T]:
+        assert found.dtype == kind and np.array_equal(found.to_numpy(), want)
+    np.testing.assert_array_equal(spc.einsum("ij,j->i", x, v), want @ v)
+    np.testing.assert_array_equal(spc.kernel("y(i) = A(i,j) * x(j)")(x.astype(kind).astype(dtype), v), want @ v)
+    np.testing.assert_array_equal((spc.tensor(want, format="csr") * x[1, 1] + x).to_numpy(), want * want[1, 1] + want)
+    np.testing.assert_array_equal((x @ spc.asarray(v)).to_numpy() if name == "bfloat16" else want @ v, want @ v)
+
+
+@pytest.mark.parametrize("format", ["csr", "csc", "coo", "bsr", "dia", "lil", "dok"])
+@pytest.mark.parametrize("kind", ["array", "matrix"])
+def test_operators_of_scipys_matrices_take_arrays(rng, format, kind):
+    dense, other = matrix(rng, (12, 12)).toarray(), matrix(rng, (12, 12)).toarray()
+    s = getattr(scipy.sparse, f"{format}_{kind}")(scipy.sparse.csr_array(dense))
+    t = spc.tensor(other, format="csr")
+    for found, want in quiet(lambda: [(s @ t, dense @ other), (t @ s, other @ dense), (s + t, dense + other), (s - t, dense - other), (t - s, other - dense),
+                                      (t * s, other * dense)]):
+        assert isinstance(found, spc.Array) and found.is_sparse
+        np.testing.assert_array_equal(found.to_numpy(), want)
+    # For SciPy's matrices `*` is another product than for its arrays, and for ours.
+    with pytest.raises(TypeError, match="to_scipy"):
+        s * t
+    np.testing.assert_array_equal(s @ spc.asarray(other), dense @ other)

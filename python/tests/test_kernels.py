@@ -1,5 +1,7 @@
 """Kernels, einsum strings, jit, `out=`, errors."""
 
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -33,13 +35,59 @@ def test_scalars_are_promoted_as_by_numpy(kind, element):
     np.testing.assert_allclose(sparse.to_numpy(), want)
 
 
-def test_scalars_that_no_product_holds():
-    a = np.ones((2, 2), np.int64)
-    assert spc.einsum(",ij->ij", np.int32(3), a).dtype == np.int64
-    with pytest.raises(TypeError, match=r"operand 2 has elements int64.*float64.*astype"):
-        spc.einsum(",ij->ij", np.float32(3), a)
-    with pytest.raises(TypeError, match=r"operand 1 has elements bool.*astype"):
-        spc.einsum("ij,->ij", a > 0, np.float32(3))
+PAIRS = ["int8", "int32", "int64", "uint8", "uint64", "float16", "float32", "float64", "complex64", "complex128", "bool"]
+
+
+@pytest.mark.parametrize("left", PAIRS)
+def test_operands_of_several_types_are_promoted_as_by_numpy(rng, left):
+    for right in PAIRS:
+        a = rng.integers(0, 3, (3, 4)).astype(left)
+        for text, shape in [("ij,j->i", (4,)), ("ij,ij->ij", (1, 4)), ("ij,jk->ik", (4, 2)), (",ij->ij", ())]:
+            b = np.asarray(rng.integers(0, 3, shape).astype(right))
+            operands = (b, a) if shape == () else (a, b)
+            # NumPy's einsum has no product with a number of truth values.
+            want = a * b if shape == () else np.einsum(text, a, b)
+            found = spc.einsum(text, *operands)
+            assert found.dtype == want.dtype
+            np.testing.assert_array_equal(found, want)
+    assert spc.einsum(",ij->ij", 2.5, np.ones((2, 2), np.int64)).dtype == np.float64
+    assert spc.einsum(",ij->ij", 2, np.ones((2, 2), np.int8)).dtype == np.int8
+
+
+def test_lists_of_labels_and_optimize_as_numpy(rng):
+    a, x = rng.random((3, 4)), rng.random(4)
+    np.testing.assert_allclose(spc.einsum(a, [0, 1], x, [1], [0]), a @ x)
+    np.testing.assert_allclose(spc.einsum(a, [5, 2], x, [2]), np.einsum(a, [5, 2], x, [2]))
+    np.testing.assert_allclose(spc.einsum(a, [..., 1], x, [1], [...]), a @ x)
+    np.testing.assert_allclose(spc.einsum("ij,j->i", a, x, optimize="greedy"), a @ x)
+
+
+@pytest.mark.parametrize("text, shapes", [
+    ("ij,ij->ij", [(3, 4), (1, 4)]), ("ij,ij->ij", [(3, 1), (1, 4)]), ("ij,jk->ik", [(3, 1), (5, 2)]), ("...j,...j->...", [(3, 4), (1, 4)]),
+    ("...ij,...j->...i", [(3, 4), (4,)]), ("i...->...", [(4,)]), ("ij->i", [(3, 1)]),
+])
+def test_extents_of_one_are_repeated_as_by_numpy(rng, text, shapes):
+    arrays = [rng.random(shape) for shape in shapes]
+    found = spc.einsum(text, *(spc.tensor(array, format="csf") if array.ndim == 2 else array for array in arrays))
+    np.testing.assert_allclose(found, np.einsum(text, *arrays))
+
+
+def test_an_operand_that_is_given_twice_is_one(rng):
+    a = spc.tensor(matrix(rng))
+    np.testing.assert_allclose(spc.einsum("ij,ij->ij", a, a, format="csr").to_numpy(), a.to_numpy() ** 2)
+    np.testing.assert_allclose(spc.einsum("ij,kj->ik", a, a), a.to_numpy() @ a.to_numpy().T)
+    assert spc.einsum("ij,kj->ik", a, a, ranks=2, distribute="B").shape == (12, 12)
+
+
+def test_strings_do_not_warn_of_sums(rng, recwarn):
+    spc.einsum("ij,k->", matrix(rng), rng.random(3))
+    assert not [warning for warning in recwarn if "W0101" in str(warning.message)]
+
+
+def test_kernels_are_pickled(rng):
+    spmv = pickle.loads(pickle.dumps(spc.kernel("y(i) = A(i,j) * x(j)", A="csr")))
+    a, x = matrix(rng), rng.random(18)
+    np.testing.assert_allclose(spmv(a, x), a @ x)
 
 
 @pytest.mark.parametrize("text, message", [
@@ -261,3 +309,22 @@ def test_messages_have_no_characters_that_a_terminal_obeys(rng, tmp_path, mark):
         with pytest.raises(Exception) as raised:
             call()
         assert not set(mark) & set(str(raised.value)) & {"\x1b", "\x07", "\x9b", "\u202e"}, raised.value
+
+
+def test_results_become_inputs():
+    A = scipy.sparse.random_array((40, 40), density=0.2, format="csr", rng=np.random.default_rng(5))
+    step = spc.kernel("fn step(A: csr, x: dense) -> (y: dense, change: f64) { let z(j) = A(i, j) * x(i); y(i) = z(i) / max(j)(abs(z(j))); "
+                      "change = max(i)(abs(y(i) - x(i))); }")
+    x = np.ones(40)
+    found = step.iterate(500, A, x, feed={"x": "y"}, until="change < 1e-12")
+    y, change = found.results
+    assert (x == 1).all() and found.is_met and found.steps == len(found.history) < 500 and change == found.history[-1] < 1e-12
+    largest = np.abs(np.linalg.eigvals(A.toarray().T)).max()
+    np.testing.assert_allclose(A.T @ y, largest * y, rtol=1e-9)
+    short = step.iterate(2, A, x=x, feed={"x": "y"}, until="change < 1e-12")
+    assert not short.is_met and short.steps == 2
+    first, _ = step(A, x)
+    np.testing.assert_array_equal(short.results[0], step(A, first)[0])
+    for wrong in ({"feed": {"x": "w"}}, {"feed": {"A": "y"}}, {"feed": {"x": "y"}, "until": "change"}):
+        with pytest.raises((ValueError, spc.SpcError, TypeError)):
+            step.iterate(2, A, x, **wrong)

@@ -39,6 +39,18 @@ def wrong_indices(a, x):
     refused(lambda: SPMV(wrong, x), ValueError)
 
 
+def assignments(a, x):
+    t = spc.tensor(a)
+    waiting = t * 2
+    t[3, :5] = 7
+    t[t > 0.5] = 0
+    t += t
+    same = t.reshape(t.shape)
+    dense = spc.asarray(x)
+    for place in range(3):
+        dense[place] = dense[place + 1] + waiting.nnz + same.nnz
+
+
 WORK = {
     "dense results": lambda a, x: SPMV(a, x),
     "sparse results": lambda a, x: DOUBLE(a),
@@ -63,11 +75,44 @@ WORK = {
     "results that do not fit": lambda a, x: refused(lambda: SPMV(a, x, out=np.empty(ROWS + 1)), ValueError),
     "wrong texts": lambda a, x: refused(lambda: spc.kernel("y(i) = A(i,j * x(j)"), SyntaxError),
     "kernels": lambda a, x: spc.kernel("y(i) = 3 * A(i,j) * x(j)", A="csr", backend="interpreter"),
+    "assignments": assignments,
+    "parts of rows": lambda a, x: np.concatenate([np.tril(spc.tensor(a)[:100, 5:]), spc.tensor(a)[[5, 7], 5:]]).T.to("csr"),
+    "expressions": lambda a, x: ((spc.tensor(a) * x + spc.tensor(a)) @ spc.asarray(x)).to_numpy(),
     "decompositions": lambda a, x: spc.cp_als(x[:1000].reshape(10, 10, 10), 2, iterations=2),
 }
 
 # These compile kernels in each call.
 SLOW = ["results of threads that are ranks", "sparse results of threads that are ranks", "placements", "decompositions"]
+
+
+# The bytes of Python's smallest object.
+LEAST = object().__sizeof__()
+
+
+def kept(work, calls):
+    """The bytes of Python objects that each of some rounds of calls keeps, at least.
+
+    What is kept once is no leak. A round also keeps some hundred bytes however many calls it has: rounds of 20 calls would
+    not tell these from an object in each call.
+    """
+    tracemalloc.start()
+    try:
+        rounds = []
+        for _ in range(6):
+            for _ in range(calls):
+                work()
+            gc.collect()
+            rounds.append(tracemalloc.get_traced_memory()[0])
+        return np.diff(rounds).min()
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("calls", [50, 200])
+def test_the_smallest_leak_is_seen(calls):
+    leaked = []
+    assert kept(lambda: leaked.append(object()), calls) >= LEAST * calls
+    assert kept(object, calls) < LEAST * calls
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="the system does not say how much memory a process has")
@@ -86,19 +131,8 @@ def test_nothing_grows(a, what):
         grown.append(resident() - before)
     # The indices of each call would be 32 megabytes, its values 64, a vector 6; or a quarter of that.
     assert grown[-1] < 5 << 20, grown
-    tracemalloc.start()
-    try:
-        # Something that is kept once is no leak: each of three rounds would keep more.
-        rounds = []
-        for _ in range(4):
-            for _ in range(20):
-                work(a, x)
-            gc.collect()
-            rounds.append(tracemalloc.get_traced_memory()[0])
-        # The least object of Python's in each call would be 320 bytes.
-        assert np.diff(rounds).min() < 320, rounds
-    finally:
-        tracemalloc.stop()
+    calls = 50 if what in SLOW else 200
+    assert kept(lambda: work(a, x), calls) < LEAST * calls
     assert counted() == counts
 
 

@@ -229,6 +229,38 @@ os._exit(0)
     assert_done(program)
 
 
+def test_interrupts_end_conversions():
+    program = """
+import numpy as np, os, signal, spc, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+rng = np.random.default_rng(0)
+columns, values = [rng.integers(0, 100_000, 6_000_000, dtype=np.int32) for _ in range(3)], np.ones(6_000_000)
+t = spc.tensor((columns, values), shape=(100_000,) * 3)
+
+def ends_early(work):
+    start = time.monotonic()
+    work()
+    whole = time.monotonic() - start
+    timer = threading.Timer(0.1 * whole, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    start = time.monotonic()
+    try:
+        work()
+    except KeyboardInterrupt:
+        return time.monotonic() - start < 0.8 * whole
+    finally:
+        timer.join()
+
+for work in [lambda: spc.tensor((columns, values), shape=(100_000,) * 3), lambda: t.to("alto")]:
+    # On a machine that does much else, a call may be slower than the one that was timed.
+    assert any(ends_early(work) for _ in range(4))
+assert t.nnz == t.to("coo").nnz
+print("done", flush=True)
+os._exit(0)
+"""
+    assert_done(program)
+
+
 def test_an_interrupted_call_writes_nothing_into_a_later_result():
     program = """
 import numpy as np, os, signal, spc, threading, time

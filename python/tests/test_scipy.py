@@ -54,6 +54,16 @@ def test_arrays_and_matrices(rng, kind):
     np.testing.assert_allclose(quiet(lambda: spc.einsum("ij,jk->ik", a, b)), a.toarray() @ b)
 
 
+class Mine(scipy.sparse.csr_matrix):
+    """A subclass in a module that is not SciPy's."""
+
+
+def test_subclasses_are_taken_for_what_they_have(rng):
+    a, x = Mine(matrix(rng)), rng.random(18)
+    np.testing.assert_allclose(spc.einsum("ij,j->i", a, x), a @ x)
+    np.testing.assert_array_equal(spc.tensor(a).to_numpy(), a.toarray())
+
+
 @pytest.mark.parametrize("format", ["csr", "csc", "coo", "dcsr"])
 def test_sparse_results(rng, format):
     a, b = matrix(rng), matrix(rng, shape=(18, 9))

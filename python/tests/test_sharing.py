@@ -219,7 +219,7 @@ def test_bytes_of_truth_values_are_as_in_numpy(backend):
     made = spc.tensor(scipy.sparse.csr_array((np.array([200, 1], np.uint8).view(bool), [0, 1], [0, 1, 2]), shape=(2, 2)))
     assert list(made.values.view(np.uint8)) == [1, 1]
     entries = spc.tensor((([0, 1],), np.array([200, 0], np.uint8).view(bool)), shape=(2,))
-    assert entries[0] is True and entries[1] is False
+    assert entries[0] and not entries[1]
 
 
 NUMBERS = [("complex128", 1 + 2j), ("complex64", 1 - 2j), ("int64", 2**53 + 1), ("int64", -(2**63)), ("uint64", 2**64 - 1), ("bool", True),
@@ -231,7 +231,8 @@ def test_elements_are_exact(dtype, number):
     x = np.zeros((2, 3), dtype)
     x[1, 2] = number
     for t in [spc.tensor(x), spc.tensor(x, format="csr"), spc.tensor(x).to("coo")]:
-        assert t[1, 2] == number and type(t[1, 2]) is type(x[1, 2].item()) and t[0, 0] == 0 and type(t[0, 0]) is type(x[0, 0].item())
+        assert t[1, 2] == number and type(t[1, 2]) is type(x[1, 2]) and t[0, 0] == 0 and type(t[0, 0]) is type(x[0, 0])
+        assert t.item(1, 2) == number and type(t.item(1, 2)) is type(x[1, 2].item())
         assert t[-1, -1] == number and t.to_numpy()[1, 2] == number
         # Neither SciPy nor numba has halves.
         if dtype != "float16":
@@ -249,27 +250,23 @@ def test_fill_values_are_exact(dtype, number):
     np.testing.assert_array_equal(t.to_numpy(), np.array([0, number, number], dtype))
 
 
-def test_indices_are_whole_numbers(rng):
+def test_wrong_indices_are_refused(rng):
     t = spc.tensor(matrix(rng))
-    for index in [(True, True), slice(1, 2), 0, (0, 1, 2), (0, None), np.array([0, 1]), (0, slice(None)), (0, 1.0)]:
-        with pytest.raises(IndexError, match="to_numpy"):
+    for index in [(True, True), (0, 1, 2), (0, 1.0), 12, (0, -19), np.ones(5, bool), (..., ...), "a", [[99]]]:
+        with pytest.raises(IndexError):
             t[index]
 
 
-SPARSE = [
-    ("t + t", "spc.einsum"), ("2 * t", "spc.einsum"), ("t @ np.ones(18)", "spc.einsum"), ("np.ones(12) @ t", "spc.einsum"), ("-t", "spc.einsum"),
-    ("t == t", "spc.einsum"), ("t != t", "spc.einsum"), ("t > 0", "spc.einsum"), ("np.log1p(t)", "log1p"), ("np.sum(t)", "add"),
-    ("np.float64(2) * t", "spc.einsum"), ("np.asarray(t)", "to_numpy"), ("np.array([t, t])", "to_numpy"), ("np.concatenate([t, t])", "to_numpy"),
-    ("np.dot(t, np.ones(18))", "to_numpy"), ("list(t)", "entries"), ("[*t]", "entries"), ("1.0 in t", "values"), ("bool(t)", "nnz"), ("not t", "nnz"),
-    ("hash(t)", "unhashable"), ("{t}", "unhashable"), ("reversed(t)", "reversible"), ("np.add(t, 1, out=np.ones((12, 18)))", "spc.einsum"),
-    ("np.add.reduce(t)", "add"), ("np.ones((12, 18)).__iadd__(t)", "spc.einsum"), ("exec('t += 1')", "spc.einsum"), ("max(t)", "entries"),
-    ("dict(t)", "entries"), ("np.testing.assert_array_equal(t, t)", "to_numpy"), ("divmod(t, 2)", "spc.einsum"), ("t & t", "spc.einsum"),
+REFUSED = [
+    ("np.asarray(t)", "to_numpy"), ("np.array([t, t])", "to_numpy"), ("bool(t)", "A.any"), ("not t", "A.any"), ("hash(t)", "unhashable"),
+    ("{t}", "unhashable"), ("np.linalg.svd(t)", "to_scipy"), ("np.add.accumulate(t)", "to_numpy"),
+    ("np.add(t, 1j, out=t)", "astype"), ("dict(t)", ""), ("np.fft.fft(t)", "to_numpy"),
 ]
 
 
-@pytest.mark.parametrize("text, message", SPARSE)
-def test_numpy_takes_no_sparse_tensor(rng, text, message):
-    with pytest.raises(TypeError, match=message):
+@pytest.mark.parametrize("text, message", REFUSED)
+def test_what_would_be_dense_in_silence_is_refused(rng, text, message):
+    with pytest.raises((TypeError, ValueError), match=message):
         eval(text, {"np": np, "t": spc.tensor(matrix(rng))})
 
 
@@ -289,18 +286,18 @@ def test_arrays_of_dense_tensors_share_memory_where_asked(rng):
     x = rng.random((3, 3))
     t = spc.tensor(x)
     assert np.shares_memory(np.asarray(t), x) and not np.shares_memory(np.array(t, copy=True), x)
-    for text in ["t += 1", "np.add(t, 1, out=t)"]:
-        with pytest.raises(TypeError, match="values"):
-            exec(text, {"np": np, "t": t})
-    for text in ["list(t)", "bool(t)", "1.0 in t", "hash(t)"]:
-        with pytest.raises(TypeError):
-            eval(text, {"t": t})
+    names = {"np": np, "t": t}
+    exec("t += 1", names)
+    assert names["t"] is t and np.array_equal(t.to_numpy(), x + 1) and not np.shares_memory(np.asarray(t), x)
+    for text in ["np.add(t, 1j, out=t)", "bool(t)", "hash(t)", "t.__setitem__(0, 1j)"]:
+        with pytest.raises((TypeError, ValueError)):
+            eval(text, {"np": np, "t": t})
     assert len(spc.tensor(np.ones((0, 3)))) == 0
     with pytest.raises(TypeError):
         len(spc.tensor(np.array(1.0)))
 
 
-def test_there_is_no_protocol_that_python_makes_up(rng):
+def test_there_is_no_protocol_that_python_makes_up():
     """What has `__getitem__` is iterated and searched by Python, unless it says otherwise."""
     for name in ["__iter__", "__contains__", "__reversed__", "__bool__", "__len__", "__eq__", "__array__", "__array_ufunc__", "__hash__"]:
         assert inspect.getattr_static(spc.Tensor, name) is not inspect.getattr_static(object, name, "absent")

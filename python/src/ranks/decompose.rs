@@ -56,7 +56,7 @@ pub(crate) fn _shared_file(py: Python<'_>, path: PathBuf, element: Option<&str>)
         let file = TensorFile::begin(path, &ReadOptions::default())?;
         let element = match element.and_then(ElementType::from_name) {
             Some(element) => element,
-            None => match file.element()?.unwrap_or(ElementType::F64) {
+            None => match file.computed_element()? {
                 element if element == ElementType::F32 || element.is_complex() => element,
                 _ => ElementType::F64,
             },
