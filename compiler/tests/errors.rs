@@ -3,10 +3,11 @@
 #![cfg(feature = "pretty")]
 
 use crate::assert_snapshot;
+use spc_compiler::diagnostics::codes::notation as codes;
 use spc_compiler::diagnostics::render::render;
 use spc_compiler::diagnostics::{Code, Diagnostic, Diagnostics, all};
 use spc_compiler::format::resolve::Definitions;
-use spc_compiler::notation::{FormatOption, Kernel, check, check_expression};
+use spc_compiler::notation::{FormatOption, Kernel, Role, check, check_expression, gradient};
 use spc_compiler::plan;
 use spc_compiler::schedule::{Options, schedule};
 use spc_compiler::syntax;
@@ -150,9 +151,12 @@ fn wrong_examples_have_their_code_and_correct_ones_compile() {
             if text.contains("fn ") || text.contains("format ") { problems(text) } else { statement(text) }
         };
         let of_plans = || plan_warnings(&wrong);
-        let codes: Vec<Code> = found(&wrong).iter().map(|problem| problem.code).chain(of_plans()).collect();
+        let of_text = found(&wrong).into_iter().map(|problem| problem.code);
+        let codes: Vec<Code> = of_text.chain(of_plans()).chain(gradient_problems(&wrong)).collect();
         assert!(codes.contains(&entry.code), "{}: {codes:?}", entry.code);
         assert_eq!(found(&correct), [], "{}", entry.code);
+        let is_refused = entry.code == codes::NO_GRADIENT && !gradient_problems(&correct).is_empty();
+        assert!(!is_refused, "{}", entry.code);
     }
 }
 
@@ -161,6 +165,17 @@ fn plan_warnings(text: &str) -> Vec<Code> {
     let kernels = syntax::parse_program(text).and_then(|program| check(&program)).unwrap_or_default();
     let of_plans = |kernel: Kernel| plan::ruled_out(&kernel, &plan::Facts::stated(&kernel, &[]));
     kernels.into_iter().filter_map(of_plans).map(|problem| problem.code).collect()
+}
+
+/// The codes of what keeps kernels from having gradients.
+fn gradient_problems(text: &str) -> Vec<Code> {
+    let kernels = syntax::parse_program(text).and_then(|program| check(&program)).unwrap_or_default();
+    let of_kernel = |kernel: Kernel| {
+        let inputs = kernel.tensors.iter().filter(|tensor| tensor.role == Role::Input);
+        let names: Vec<&str> = inputs.map(|tensor| tensor.name.as_str()).collect();
+        gradient(&kernel, &names).err().map_or(Vec::new(), Diagnostics::into_sorted)
+    };
+    kernels.into_iter().flat_map(of_kernel).map(|problem| problem.code).collect()
 }
 
 /// The text with what a help line proposes, if that is a name, a statement or a mask to write instead.
@@ -286,7 +301,8 @@ fn every_code_has_a_case() {
         .map(|problem| problem.code)
         .collect();
 
-    let known: BTreeSet<Code> = all().map(|entry| entry.code).collect();
+    // `spc grad` alone says this.
+    let known: BTreeSet<Code> = all().map(|entry| entry.code).filter(|code| *code != codes::NO_GRADIENT).collect();
     let missing: Vec<Code> = known.difference(&seen).copied().collect();
     let excused: Vec<Code> = WITHOUT_CASE.iter().map(|(code, _)| *code).collect();
     assert_eq!(missing, excused);

@@ -1,5 +1,6 @@
 //! How the compiler is proved: a dense oracle, one corpus of cases for every engine, and random programs.
 
+pub mod cliffs;
 pub mod corpus;
 pub mod emulation;
 pub mod fuzz;

@@ -1,4 +1,4 @@
-//! Kernels that are measured, on tensors that are made up: their time beside a C compiler's (`c_time`), and their instructions.
+//! Kernels that are measured, on tensors that are made up: their time beside a C compiler's (`times`), and their instructions.
 
 use spc::execute::{Backend, Kernel, ProgramError};
 use spc::generate;

@@ -1,6 +1,7 @@
 //! All tests of the project as a whole, but for the corpus through the macro: see `spc_tests::harness`.
 
 mod c_rows;
+mod cliffs;
 mod complete_schedules;
 mod computed_extents;
 mod conformance;
@@ -14,6 +15,7 @@ mod finch;
 mod fuzz;
 mod gaps;
 mod gpu;
+mod gradients;
 mod growth;
 mod hashed_table;
 mod hostile_names;
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
         suite.test("every_test_is_registered", every_test_is_registered);
         suite.test("every_option_is_documented", every_option_is_documented);
         c_rows::tests(suite);
+        cliffs::tests(suite);
         complete_schedules::tests(suite);
         computed_extents::tests(suite);
         conformance::tests(suite);
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
         fuzz::tests(suite);
         gaps::tests(suite);
         gpu::tests(suite);
+        gradients::tests(suite);
         growth::tests(suite);
         hashed_table::tests(suite);
         hostile_names::tests(suite);

@@ -481,3 +481,59 @@ fn copies_and_conversions_are_booked_apart_from_packing() {
         "{text}"
     );
 }
+
+/// Newton's method, power iteration with what is the same in each step, and rules that do not hold.
+#[test]
+fn results_become_inputs_until_a_rule_holds() {
+    let place = Place::new().with("a.tns", "1 1 2\n1 2 1\n2 1 1\n2 2 3\n").with(
+        "power.ti",
+        "fn power(A: csr, x: dense) -> (y: dense, change: f64) {
+            let d(j) = A(i, j);
+            let z(i) = A(i, j) * x(j) / d(j);
+            y(i) = z(i) / sum(k)(abs(z(k)));
+            change = sum(i)(abs(y(i) - x(i)));
+        }",
+    );
+    let power = [
+        "run",
+        "power.ti",
+        "-i",
+        "A=a.tns",
+        "-i",
+        "x=ones",
+        "--dim",
+        "i=2",
+        "--feed",
+        "x=y",
+        "--until",
+        "change < 1e-12",
+    ];
+    let found = place.json(&[&power[..], &["--iterate", "100", "--json", "-o", "y=y.tns"]].concat());
+    let iterated = &found["iterated"];
+    assert_eq!(iterated["is_met"], true);
+    let steps = iterated["steps"].as_u64().unwrap();
+    assert!((10..60).contains(&steps), "{steps}");
+    assert_eq!(iterated["history"].as_array().unwrap().len() as u64, steps);
+    // The columns are divided by 3 and 4: (2/3 1/4; 1/3 3/4) keeps (3/7, 4/7).
+    let values: Vec<f64> =
+        place.read("y.tns").lines().skip(1).map(|line| line.split(' ').nth(1).unwrap().parse().unwrap()).collect();
+    assert!((values[0] - 3.0 / 7.0).abs() < 1e-11 && (values[1] - 4.0 / 7.0).abs() < 1e-11, "{values:?}");
+
+    let output = place.spc(&[&power[..], &["--iterate", "2"]].concat());
+    assert!(output.status.success());
+    assert_has(&String::from_utf8_lossy(&output.stderr), &["`change < 1e-12` did not hold", "`--iterate` allows more"]);
+    assert_has(&String::from_utf8_lossy(&output.stdout), &["2 steps in ", "the rule sees 0."]);
+    let refuse = |more: &[&str], parts: &[&str]| {
+        let all = [&["run", "power.ti", "-i", "A=a.tns", "-i", "x=ones", "--dim", "i=2"], more].concat();
+        let message = match place.spc(&all).status.code() {
+            Some(2) => place.fails(&all, 2),
+            _ => place.refuses(&all),
+        };
+        assert_has(&message, parts);
+    };
+    refuse(&["--iterate", "3", "--feed", "x=w"], &["there is no result `w`"]);
+    refuse(&["--iterate", "3", "--feed", "A=y"], &["declare both alike"]);
+    refuse(&["--iterate", "3", "--until", "change"], &["is no rule"]);
+    refuse(&["--feed", "x=y"], &["--iterate"]);
+    refuse(&["--iterate", "3", "--ranks", "2"], &["`--iterate` is not for ranks"]);
+}

@@ -14,9 +14,10 @@
 //!
 //! A case is one kernel. Names of index variables that a later stage splits (`j_1`) take the extent of the name they come from.
 
-use crate::data::{Entries, Random};
+use crate::data::{Entries, Random, for_each_index};
 use crate::number::Number;
 use crate::oracle::Extents;
+use spc_compiler::ir::ElementType;
 use spc_compiler::notation::{Kernel, Role, Tensor, Variable};
 use std::collections::BTreeMap;
 
@@ -153,6 +154,17 @@ impl Case {
                     .unwrap_or_else(|| panic!("{text} is no {} of `{}`", tensor.element.name(), tensor.name))
             };
             let stored = stored.iter().map(|(index, text)| (index.clone(), number(text))).collect();
+            return Entries { shape, stored };
+        }
+        if let (true, Some((&extent, own))) = (tensor.format.is_map(), shape.split_last()) {
+            let (mut stored, is_truth) = (BTreeMap::new(), tensor.element == ElementType::Bool);
+            for_each_index(own, &mut |index| {
+                let index = index.iter().copied().chain([random.below(extent)]).collect();
+                stored.insert(
+                    index,
+                    Number::parse(tensor.element, if is_truth { "true" } else { "1" }).expect("a number"),
+                );
+            });
             return Entries { shape, stored };
         }
         let usual = if tensor.is_sparse() { 0.4 } else { 1.0 };

@@ -668,6 +668,8 @@ impl Evaluation<'_> {
 fn is_of_places(condition: &Expr) -> bool {
     match condition {
         Expr::Access(access) => access.reads == Reading::Stored,
+        // A mark of what follows a `where`.
+        Expr::Cast(ElementType::Bool, _) => true,
         Expr::Call(..) | Expr::Reduce(..) => false,
         _ => condition.children().into_iter().all(is_of_places),
     }
@@ -927,6 +929,8 @@ fn cast(element: ElementType, number: Number) -> Number {
         Number::C64(value) if element == ElementType::C32 => c32::new(value.re as f32, value.im as f32).into(),
         Number::C32(value) if element == ElementType::C64 => c64::new(value.re.into(), value.im.into()).into(),
         Number::C64(_) | Number::C32(_) => panic!("{number:?} as {}", element.name()),
+        // A mark of a condition.
+        Number::Bool(_) if element == ElementType::Bool => number,
         Number::Bool(_) => panic!("truth values are not converted"),
     }
 }
