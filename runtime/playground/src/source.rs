@@ -66,7 +66,7 @@ fn assignment(question: &Question) -> Result<Kernel, Found> {
 
 /// The tensors of an assignment.
 fn names(statement: &Statement) -> Vec<String> {
-    let read = notation::read_by(statement).into_iter().map(|(name, _)| name);
+    let read = notation::read_by(statement).into_iter().map(|read| read.name);
     read.chain([statement.target.name.name.clone()]).collect()
 }
 
