@@ -20,13 +20,13 @@ fn sines(shape: &[usize], rank: usize) -> KTensor {
     KTensor::new(vec![1.0; rank], shape.iter().enumerate().map(factor).collect()).unwrap()
 }
 
-/// In the interpreter, from [`sines`], all iterations.
+/// As machine code made at once, from [`sines`], all iterations.
 fn options(x: &AnyTensor, rank: usize, iterations: usize) -> CpOptions {
     let mut options = CpOptions::new(rank);
     options.iterations = iterations;
     options.tolerance = 0.0;
     options.start = Start::Model(sines(x.shape(), rank));
-    options.engine.backend = Some(Backend::Interpreter);
+    options.engine.backend = Some(Backend::Jit);
     options
 }
 
