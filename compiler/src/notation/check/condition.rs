@@ -100,9 +100,8 @@ pub(super) fn choose_terms(
     conjuncts(condition, &mut parts);
     // A mask that chooses terms of a sum takes its conditions along: around the sum, they would part it from its mask.
     let chooses_terms = mask.iter().any(|variable| !target.contains(variable));
-    let is_outside = |part: &Expr| {
-        !chooses_terms && part.free_variables(&made_of).iter().all(|variable| target.contains(variable))
-    };
+    let is_outside =
+        |part: &Expr| !chooses_terms && part.free_variables(&made_of).iter().all(|variable| target.contains(variable));
     let (outside, inside): (Vec<Expr>, Vec<Expr>) = parts.into_iter().partition(is_outside);
     if let Some(condition) = all(inside) {
         let operator = statement.operator.unwrap_or(ReduceOperator::Add);
