@@ -11,17 +11,16 @@ const HEAD: &str = "\
 
 ![The time of the fastest other library over that of spc, for each kernel](speed.svg)
 
-The chart is drawn from the figures of [BENCHMARKS.md](../BENCHMARKS.md), which says what was measured, how, on which machine and when, and has each
-case. Kernels that lose to another library are among them.
+The chart is drawn from the figures of [BENCHMARKS.md](../BENCHMARKS.md), the summary of these pages. Kernels that lose to another library are among them.
 
-* [Kernels beside the limits of the machine](../BENCHMARKS.md#kernels-beside-the-limits-of-the-machine-spc-bench)
-* [Plans beside splits by hand](../BENCHMARKS.md#plans-beside-splits-by-hand)
-* [Beside other libraries](../BENCHMARKS.md#beside-other-libraries)
-* [Decompositions](../BENCHMARKS.md#decompositions)
-* [As the work grows](../BENCHMARKS.md#as-the-work-grows)
-* [Larger than the memory](../BENCHMARKS.md#larger-than-the-memory)
-* [Before a kernel runs](../BENCHMARKS.md#before-a-kernel-runs)
-* [On a GPU](../BENCHMARKS.md#on-a-gpu)
+* [Beside other libraries](benchmarks/libraries.md)
+* [Kernels beside the limits of the machine](benchmarks/kernels.md)
+* [Plans beside splits by hand](benchmarks/plans.md)
+* [Decompositions](benchmarks/decompositions.md)
+* [From Rust, C and Python, and before a kernel runs](benchmarks/engines.md)
+* [Larger tensors](benchmarks/growth.md)
+* [Volumes of many ranks](benchmarks/ranks.md)
+* [On a GPU](benchmarks/gpu.md)
 
 `spc bench` measures on your machine: [make it faster](how-to/make-it-faster.md). `spc suite` runs a whole [benchmark suite](suite.md).
 
