@@ -209,11 +209,11 @@ fn picture(tensor: &AnyTensor) -> String {
             .iter()
             .filter(|(_, value)| *value != 0.0)
             .map(|(index, value)| {
-                let index: Vec<String> = index.iter().map(|index| (index + 1).to_string()).collect();
+                let index: Vec<String> = index.iter().map(usize::to_string).collect();
                 vec![format!("    ({})", index.join(", ")), value.to_string()]
             })
             .collect();
-        return format!("An example, {shape}; its entries, with indices from 1:\n{}", output::table(&rows, 1));
+        return format!("An example, {shape}; its entries:\n{}", output::table(&rows, 1));
     }
     let (rows, columns) = match tensor.shape() {
         [rows, columns] => (*rows, *columns),

@@ -313,7 +313,7 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// A result: its shape, its first entries, and the sum of all.
+/// A result: its shape, its first entries with indices as in the language, from 0, and the sum of all.
 pub(super) fn result(text: &mut String, name: &str, of: &Shown<'_>, format: &str) {
     if of.shape.is_empty() {
         let value = of.first.first().map_or("", |(_, value)| value);
@@ -323,7 +323,7 @@ pub(super) fn result(text: &mut String, name: &str, of: &Shown<'_>, format: &str
     let (shape, element) = (output::shape(of.shape), of.element.name());
     _ = writeln!(text, "{name}: {shape}, {element} {format}, {} stored", of.stored);
     let row = |(index, value): &(Vec<usize>, String)| {
-        let index: Vec<String> = index.iter().map(|index| (index + 1).to_string()).collect();
+        let index: Vec<String> = index.iter().map(usize::to_string).collect();
         vec![format!("    {name}({})", index.join(", ")), format!("= {value}")]
     };
     text.push_str(&output::table(&of.first.iter().map(row).collect::<Vec<_>>(), 2));

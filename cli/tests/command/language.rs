@@ -226,7 +226,7 @@ fn a_sparse_result_that_is_full_is_stored_whole_and_said() {
     let output = place.spc(&run);
     let said = String::from_utf8(output.stderr).unwrap();
     assert_has(&said, &["W0104", "the sparse result `B` stores every element", "where A(i, j)"]);
-    assert_has(&String::from_utf8(output.stdout).unwrap(), &["csr, 6 stored", "B(1, 2)  = 3"]);
+    assert_has(&String::from_utf8(output.stdout).unwrap(), &["csr, 6 stored", "B(0, 1)  = 3"]);
     let json = place.json(&[&run[..], &["--json"]].concat());
     assert_eq!(json["warnings"][0]["code"], "W0104");
     assert_eq!(json["outputs"]["B"]["nnz"], 6);

@@ -22,7 +22,7 @@ fn the_result_is_right() {
     assert_eq!(place.prints(&run(&["-o", "y=-"])), "# shape: 2\n1 102\n2 30\n");
     assert_eq!(place.prints(&run(&["-o", "y=-", "--backend", "interpreter"])), "# shape: 2\n1 102\n2 30\n");
     let text = place.prints(&run(&[]));
-    assert_has(&text, &["y: 2, f64 dense, 2 stored", "y(1)  = 102", "y(2)  = 30", "sum of all: 132", "native on"]);
+    assert_has(&text, &["y: 2, f64 dense, 2 stored", "y(0)  = 102", "y(1)  = 30", "sum of all: 132", "native on"]);
     assert!(!text.contains("pub fn"));
     assert_has(&place.prints(&run(&["--show-code"])), &["pub fn kernel(", "// j where A(i, j) has entries"]);
 }
