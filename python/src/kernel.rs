@@ -170,6 +170,9 @@ fn overlap(one: &Range<usize>, other: &Range<usize>) -> bool {
     one.start < other.end && other.start < one.end
 }
 
+/// A mode of a tensor, by its name.
+type ModeOf = (String, usize);
+
 #[pymethods]
 impl Kernel {
     #[new]
@@ -307,7 +310,7 @@ impl Kernel {
     /// Of each input that is an array of indices the name, how many modes that array has, and the modes of other inputs that its elements are
     /// indices of.
     #[getter]
-    fn maps(&self) -> Vec<(String, usize, Vec<(String, usize)>)> {
+    fn maps(&self) -> Vec<(String, usize, Vec<ModeOf>)> {
         let tensors = &self.kernel.compiled().declarations.tensors;
         let inputs = || tensors.iter().filter(|tensor| tensor.source == spc_compiler::ir::Source::Input);
         let map = |map: &spc_compiler::ir::Tensor| {

@@ -178,7 +178,7 @@ fn check_all(cases: Vec<Case>, least: usize) {
     for case in &cases {
         match without_panics(|| check(case)) {
             Ok(Ok(outcome)) => *counts.entry(format!("{outcome:?}")).or_insert(0) += 1,
-            Ok(Err(error)) | Err(error) => failures.push(format!("{}: {error}", case.name)),
+            Ok(Err(error)) | Err(error) => failures.push(format!("{}: {error}\n{}", case.name, case.text)),
         }
     }
     println!("{counts:?}");
