@@ -172,7 +172,7 @@ mod tests {
     }
 
     fn engine() -> Engine {
-        Engine { backend: Some(Backend::Jit), ..Engine::default() }
+        Engine { backend: Some(Backend::Interpreter), ..Engine::default() }
     }
 
     fn near<M>(found: &Fitted<M>, one: &Fitted<M>, close: f64) {

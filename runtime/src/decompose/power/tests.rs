@@ -19,7 +19,7 @@ fn example(shape: &[usize], format: &Format) -> AnyTensor {
 }
 
 fn options(components: usize) -> PowerOptions {
-    let engine = Engine { backend: Some(Backend::Jit), ..Engine::default() };
+    let engine = Engine { backend: Some(Backend::Interpreter), ..Engine::default() };
     PowerOptions { engine, ..PowerOptions::new(components) }
 }
 

@@ -34,7 +34,7 @@ fn packed<T: Element>(order: usize, format: &Format) -> AnyTensor {
 }
 
 fn options(ranks: &[usize]) -> TuckerOptions {
-    let engine = Engine { backend: Some(Backend::Jit), ..Engine::default() };
+    let engine = Engine { backend: Some(Backend::Interpreter), ..Engine::default() };
     TuckerOptions { engine, iterations: 3, tolerance: 0.0, ..TuckerOptions::new(ranks) }
 }
 

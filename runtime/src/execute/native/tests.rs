@@ -6,6 +6,7 @@ use crate::parallel::with_threads;
 use crate::tensor::AnyTensor;
 use spc_compiler::format::{Format, LevelFormat};
 use spc_compiler::ir::Source;
+use std::sync::LazyLock;
 
 const SPMV: &str = "
 pub fn spmv(d0: usize, _d1: usize, pos: &[u32], crd: &[u32], vals: &[f64], x: &[f64], y: &mut [f64]) {
@@ -87,10 +88,31 @@ fn skewed(rows: u32, columns: u32) -> AnyTensor {
     matrix([rows as usize, columns as usize], &entries, &csr())
 }
 
-/// A cache of this test's own.
-fn cache() -> (tempfile::TempDir, Cache) {
+/// A cache of this test's own, with nothing in it.
+fn empty_cache() -> (tempfile::TempDir, Cache) {
     let folder = tempfile::tempdir().unwrap();
     let cache = Cache::in_folder(Some(folder.path().to_owned()));
+    (folder, cache)
+}
+
+/// A cache of this test's own, in which the helpers of kernels are: they take longer than a kernel, and are compiled once for all tests.
+fn cache() -> (tempfile::TempDir, Cache) {
+    static COMPILED: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
+        let (folder, cache) = empty_cache();
+        NativeKernel::compile_in(&cache, &own(SPMV, "helpers"), &spmv()).unwrap();
+        folder
+    });
+    let (folder, cache) = empty_cache();
+    for entry in fs::read_dir(COMPILED.path()).unwrap().map(Result::unwrap) {
+        let name = entry.file_name();
+        if name.to_str().is_some_and(|name| name.starts_with("helpers-")) {
+            let home = folder.path().join(name);
+            fs::create_dir(&home).unwrap();
+            for file in fs::read_dir(entry.path()).unwrap().map(Result::unwrap) {
+                fs::copy(file.path(), home.join(file.file_name())).unwrap();
+            }
+        }
+    }
     (folder, cache)
 }
 
@@ -408,7 +430,7 @@ pub fn spmv(d0: usize, d1: usize, pos: &[u32], crd: &[u32], vals: &[f64], x: &[f
 fn loops_call_nothing_that_iterates() {
     let (text, kernel) = (own(LOOPS, "loops_call_nothing"), spmv());
     for level in level::LEVELS {
-        let (folder, cache) = cache();
+        let (folder, cache) = empty_cache();
         let build = NativeBuild::Level(level);
         NativeKernel::compile_all_in(&cache, &[(&text, &kernel)], build).unwrap();
         let folders: Vec<PathBuf> = fs::read_dir(folder.path())
