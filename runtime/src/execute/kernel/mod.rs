@@ -184,12 +184,13 @@ impl KernelBuilder {
     ///
     /// ```
     /// use spc::execute::{Backend, Kernel};
+    /// use spc::tensor::{Dense, Tensor};
     ///
     /// let kernel = Kernel::builder("f = w(i) * x(i) * x(i)").backend(Backend::Interpreter);
     /// let gradient = kernel.gradient(&["x"])?.compile()?;
     /// assert_eq!(gradient.inputs().collect::<Vec<_>>(), ["w", "x", "df"]);
-    /// let dx: Vec<f64> = gradient.call(&[&vec![1.0, 2.0], &vec![3.0, 4.0], &1.0])?.single()?;
-    /// assert_eq!(dx, [6.0, 16.0]);
+    /// let dx: Tensor<f64, Dense<1>> = gradient.call(&[&vec![1.0, 2.0], &vec![3.0, 4.0], &1.0])?.single()?;
+    /// assert_eq!(dx.values(), [6.0, 16.0]);
     /// # Ok::<(), spc::execute::ProgramError>(())
     /// ```
     ///
