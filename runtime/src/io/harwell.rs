@@ -82,7 +82,7 @@ struct Head {
     has_right_sides: bool,
 }
 
-/// A Fortran format of numbers: so many on a line, each in so many characters.
+/// A Fortran format of numbers: the count on a line, and the width of each in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Format {
     count: usize,

@@ -381,7 +381,7 @@ impl Array<'_> {
         }
     }
 
-    /// So many of the next numbers, and their imaginary parts.
+    /// The next numbers with their imaginary parts, up to a count.
     fn values(&self, elements: &mut Elements<'_>, count: Option<usize>) -> Result<Values, ReadError> {
         fn complex<T: Element>(re: Values, im: Values, of: fn(f64, f64) -> T) -> Result<Values, ReadError> {
             let [re, im] = [re, im].map(|part| value::retyped(part, ElementType::F64));
@@ -430,7 +430,7 @@ impl Array<'_> {
     }
 }
 
-/// So many of some values.
+/// The first of some values.
 fn first(values: Values, count: usize) -> Result<Values, ReadError> {
     fn of<T: Value>(values: Values, range: Range<usize>) -> Option<Values> {
         let mut values = values.into_buffer::<T>()?.into_vec();

@@ -236,7 +236,7 @@ impl Head {
     }
 }
 
-/// The place of a column that is asked for by its name, or by its number from 1.
+/// The place of a column, given by its name or by its number from 1.
 fn column(name: &str, names: Option<&[String]>, width: usize) -> Result<usize, String> {
     if let Some(place) = names.and_then(|names| names.iter().position(|known| known == name)) {
         return Ok(place);

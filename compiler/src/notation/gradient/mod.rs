@@ -129,7 +129,7 @@ struct Reverse<'a> {
     original: &'a Kernel,
     /// The kernel with derivatives and shared temporaries among its tensors.
     kernel: Kernel,
-    /// Whether a derivative by a tensor is asked for, or needed for one.
+    /// Whether a derivative by a tensor is requested, or needed for one that is.
     active: Vec<bool>,
     /// For each tensor of the original what its derivative gains.
     gains: Vec<Vec<Gain>>,
@@ -252,7 +252,7 @@ impl<'a> Reverse<'a> {
         self.back(&value, seed, &mut Vec::new(), statement.span);
     }
 
-    /// Whether something in an expression has a derivative that is asked for.
+    /// Whether a requested derivative depends on an expression.
     fn is_active(&self, expr: &Expr) -> bool {
         let is_active = |access: &&Access| {
             access.reads != Reading::Stored && self.active.get(access.values().0).copied().unwrap_or(false)
@@ -308,7 +308,7 @@ impl<'a> Reverse<'a> {
         let expand = |variable: IndexVariable| self.original.running(&[variable]);
         // A derivative by a sparse operand has its entries.
         let is_own = |read: &Access| read.reads == Reading::Stored && read.same_place(access);
-        // What a mask chooses is asked first: the rest is computed there alone.
+        // The mask is tested first: the rest is computed only where it has an entry.
         let context = match self.mask.as_ref().filter(|mask| self.original.is_sparse(mask)) {
             Some(mask) => {
                 let zero = Expr::Literal(self.element(&context).zero());

@@ -273,7 +273,7 @@ impl Reverse<'_> {
     }
 }
 
-/// What follows the target of a statement. A sum whose terms the mask chooses is one without a word.
+/// A statement behind its target. A sum whose terms the mask chooses has no reduction word.
 fn right_hand_side(kernel: &Kernel, statement: &Assignment) -> String {
     let chooses = |variables: &[IndexVariable]| {
         let chosen = statement.mask.iter().flat_map(|mask| kernel.running(&mask.indices)).collect::<Vec<_>>();
@@ -309,7 +309,7 @@ fn access_text(name: &str, indices: &[String]) -> String {
     if indices.is_empty() { name.to_owned() } else { format!("{name}({})", indices.join(", ")) }
 }
 
-/// What follows the colon of a declaration.
+/// A declaration behind its colon.
 fn storage(tensor: &Tensor) -> String {
     let mut text = tensor.element.name().to_owned();
     if tensor.format.order == 0 {
