@@ -108,7 +108,10 @@ impl<'text> Lines<'text> {
 }
 
 /// Rows, columns and entries are below this, so that arrays of them can be counted.
-const MOST: usize = 1 << 48;
+const MOST: usize = match 1_usize.checked_shl(48) {
+    Some(most) => most,
+    None => usize::MAX,
+};
 
 impl Head {
     /// The head, and the lines behind it.
