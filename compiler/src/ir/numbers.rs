@@ -13,6 +13,8 @@ pub trait Real: Copy {
     fn arsinh(self) -> Self;
     /// The inverse hyperbolic cosine.
     fn arcosh(self) -> Self;
+    /// The one or the other of two numbers.
+    fn choose(condition: bool, yes: Self, no: Self) -> Self;
 }
 
 macro_rules! real {
@@ -49,6 +51,12 @@ macro_rules! real {
                 let above = self - 1.0;
                 (above + (above * (above + 2.0)).sqrt()).ln_1p()
             }
+
+            #[inline(always)]
+            fn choose(condition: bool, yes: Self, no: Self) -> Self {
+                // x86 can choose between integers without a branch, and has no such instruction for floats.
+                $type::from_bits(if condition { yes.to_bits() } else { no.to_bits() })
+            }
         })*
     };
 }
@@ -77,6 +85,12 @@ pub fn arsinh<T: Real>(number: T) -> T {
 #[inline]
 pub fn arcosh<T: Real>(number: T) -> T {
     number.arcosh()
+}
+
+/// The one or the other of two numbers, without a branch.
+#[inline(always)]
+pub fn choose<T: Real>(condition: bool, yes: T, no: T) -> T {
+    T::choose(condition, yes, no)
 }
 
 /// A complex number as its real and its imaginary part.

@@ -1,6 +1,6 @@
 //! Walks over expressions and statements that passes and printers share.
 
-use super::{ArrayId, Binding, Expr, Factor, Parallel, Part, PartMut, Statement, VariableId};
+use super::{ArrayId, BinaryOperator, Binding, Expr, Factor, Parallel, Part, PartMut, Statement, VariableId};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Expr {
@@ -84,6 +84,20 @@ impl Expr {
         let mut found = false;
         self.for_each(&mut |expr| found |= *expr == Expr::Variable(variable));
         found
+    }
+
+    /// Whether nothing is lost by computing it also where it is not needed: it can't fail, and costs little.
+    pub fn is_cheap(&self) -> bool {
+        match self {
+            Expr::Index(_) | Expr::Bool(_) | Expr::Literal(_) | Expr::Variable(_) | Expr::Dimension(_) => true,
+            Expr::Unary(_, operand) => operand.is_cheap(),
+            Expr::Binary(operator, left, right) => {
+                use BinaryOperator::{Divide, Gather, Remainder, Scatter};
+                !matches!(operator, Divide | Remainder | Gather | Scatter) && left.is_cheap() && right.is_cheap()
+            }
+            Expr::Select(condition, yes, no) => condition.is_cheap() && yes.is_cheap() && no.is_cheap(),
+            _ => false,
+        }
     }
 }
 

@@ -89,7 +89,7 @@ pub(crate) use interrupt::{Question, question};
 pub use intersect::{Directory, Intersection, intersection, intersection_in};
 pub use joined::{Joined, Taken};
 #[doc(hidden)]
-pub use numbers::{Parts, Real, arcosh, arsinh, maximum_number, minimum_number};
+pub use numbers::{Parts, Real, arcosh, arsinh, choose, maximum_number, minimum_number};
 pub use parts::{Complex, exponential, quotient, root};
 pub use product::{Fused, add_product};
 #[cfg(feature = "compile")]

@@ -48,10 +48,7 @@ impl Printer<'_> {
             Expr::Unary(operator, operand) => self.unary(*operator, operand),
             Expr::Binary(operator, left, right) => self.binary(*operator, left, right),
             Expr::Call(function, arguments) => self.call(*function, arguments),
-            Expr::Select(condition, yes, no) => {
-                let (condition, yes, no) = (self.expr(condition), self.expr(yes), self.expr(no));
-                quote!(if #condition { #yes } else { #no })
-            }
+            Expr::Select(condition, yes, no) => self.select(condition, yes, no),
             Expr::Cast(ty, operand) => self.cast(*ty, operand),
             Expr::Search { array, begin, end, value: search, stride, find } => {
                 let name = &self.arrays[array];
@@ -197,6 +194,26 @@ impl Printer<'_> {
     /// Whether an element that is read is converted.
     fn is_cast(&self, array: ArrayId) -> bool {
         self.is_index_array(array) && !self.numbers.contains(&array)
+    }
+
+    fn select(&self, condition: &Expr, yes: &Expr, no: &Expr) -> TokenStream {
+        let is_float =
+            self.element_of(yes).is_some_and(|element| matches!(element, ElementType::F32 | ElementType::F64));
+        let is_choice = is_float && yes.is_cheap() && no.is_cheap() && !self.compares_floats(condition);
+        let (condition, yes, no) = (self.expr(condition), self.expr(yes), self.expr(no));
+        if is_choice {
+            // Compilers would branch.
+            let helpers = &self.options.parallel;
+            return quote!(#helpers::choose(#condition, #yes, #no));
+        }
+        quote!(if #condition { #yes } else { #no })
+    }
+
+    /// Whether a condition depends on how floats compare.
+    fn compares_floats(&self, condition: &Expr) -> bool {
+        let mut found = false;
+        condition.for_each(&mut |expr| found |= self.element_of(expr).is_some_and(|element| !element.is_integer()));
+        found
     }
 
     fn is_index_array(&self, array: ArrayId) -> bool {

@@ -134,7 +134,7 @@ impl Expansion<'_> {
         }));
         let steps = lists.iter().map(|(walk, _, is_below)| {
             let (place, next) = (Expr::Variable(walk.place), Expr::Variable(walk.place).plus(Expr::Index(1)));
-            Statement::Assign(walk.place, Expr::Select(Box::new(is_below.clone()), Box::new(next), Box::new(place)))
+            Statement::Assign(walk.place, chosen(is_below.clone(), next, place))
         });
         inside.push(Statement::If(branches, steps.collect()));
         self.done.push(Statement::While(all_left(&merge.walks), inside));
@@ -260,9 +260,12 @@ impl Expansion<'_> {
                 }
             }
         }
-        match branches.is_empty() {
-            true => inside.extend(otherwise),
-            false => inside.push(Statement::If(branches, otherwise)),
+        let joined = if otherwise.is_empty() { self.joined(merge, walked, &branches) } else { None };
+        let is_joined = joined.is_some();
+        match joined {
+            Some(joined) => inside.extend(joined),
+            None if branches.is_empty() => inside.extend(otherwise),
+            None => inside.push(Statement::If(branches, otherwise)),
         }
         for (list, walk) in walked.iter().zip(&walks) {
             let mut step = Statement::Assign(walk.place, next(walk));
@@ -271,6 +274,10 @@ impl Expansion<'_> {
             });
             // Where there is no entry, the run is empty: it ends where the cursor is.
             match present.get(&list) {
+                Some(present) if is_joined => {
+                    let (place, next) = (Expr::Variable(walk.place), next(walk));
+                    inside.push(Statement::Assign(walk.place, chosen(present.clone(), next, place)));
+                }
                 Some(present) if walk.run.is_none() => {
                     inside.push(Statement::If(vec![(present.clone(), vec![step])], Vec::new()));
                 }
@@ -279,6 +286,79 @@ impl Expansion<'_> {
         }
         let walks: Vec<Walk> = walks.into_iter().cloned().collect();
         self.done.push(Statement::While(all_left(&walks), inside));
+    }
+
+    /// The blocks of all points as one that chooses between values: which list is next can't be guessed, and a branch that is guessed
+    /// wrongly costs more than all that the points do. `None` where they do different things, or more than a few sums.
+    fn joined(
+        &mut self,
+        merge: &Merge,
+        walked: Operands,
+        branches: &[(Expr, Vec<Statement>)],
+    ) -> Option<Vec<Statement>> {
+        let is_point = |list: usize| points_of(merge, walked).any(|point| point.operands == Operands(1u64 << list));
+        let has_runs = walked.iter().any(|list| merge.walks[list].run.is_some());
+        if has_runs || !walked.iter().all(is_point) || branches.len() > MOST_JOINED {
+            return None;
+        }
+        let ((_, last), others) = branches.split_last().filter(|(_, others)| !others.is_empty())?;
+        let mut joined = last.clone();
+        let mut blocks: Vec<Vec<Statement>> = others.iter().map(|(_, block)| block.clone()).collect();
+        let mut loaded = Vec::new();
+        for block in blocks.iter_mut().chain([&mut joined]) {
+            for statement in block.iter_mut() {
+                statement.for_each_expr_mut(&mut |expr| self.load_first(merge, expr, &mut loaded));
+            }
+        }
+        for ((condition, _), block) in others.iter().zip(blocks).rev() {
+            if block.len() != joined.len() {
+                return None;
+            }
+            for (statement, mut other) in joined.iter_mut().zip(block) {
+                let (here, elsewhere) = (values_taken(&mut other), values_taken(statement));
+                // What is left of them, the operation and what it is applied to, is the same.
+                if *statement != other || here.len() != elsewhere.len() || !is_of_values(statement) {
+                    return None;
+                }
+                if !here.iter().chain(&elsewhere).all(Expr::is_cheap) {
+                    return None;
+                }
+                let mut values = here.into_iter().zip(elsewhere);
+                statement.for_each_expr_mut(&mut |expr| {
+                    let (here, elsewhere) = values.next().expect("a value for each");
+                    *expr = if here == elsewhere { here } else { chosen(condition.clone(), here, elsewhere) };
+                });
+            }
+        }
+        let loads = loaded.into_iter().map(|(load, variable)| Statement::Let(variable, load));
+        Some(loads.chain(joined).collect())
+    }
+
+    /// Puts variables in place of the elements at the cursors of lists, which are there whatever the others have.
+    fn load_first(&mut self, merge: &Merge, expr: &mut Expr, loaded: &mut Vec<(Expr, VariableId)>) {
+        let taken = std::mem::replace(expr, Expr::Index(0));
+        let array = match &taken {
+            Expr::Load(array, place) => {
+                merge.walks.iter().any(|walk| **place == Expr::Variable(walk.place)).then_some(*array)
+            }
+            _ => None,
+        };
+        let Some(array) = array else {
+            *expr = taken.map_children(&mut |mut child| {
+                self.load_first(merge, &mut child, loaded);
+                child
+            });
+            return;
+        };
+        let known = loaded.iter().find(|(load, _)| *load == taken).map(|(_, variable)| *variable);
+        let variable = known.unwrap_or_else(|| {
+            let array = self.kernel.array(array);
+            let (name, ty) = (array.name.to_lowercase(), array.element.ty());
+            let variable = self.kernel.declare_variable(&name, ty, false);
+            loaded.push((taken, variable));
+            variable
+        });
+        *expr = Expr::Variable(variable);
     }
 
     // What both have.
@@ -350,6 +430,25 @@ fn rename(block: &mut [Statement], names: &BTreeMap<VariableId, VariableId>) {
         statement.for_each_variable_mut(&mut |variable| *variable = names.get(variable).copied().unwrap_or(*variable));
         statement.blocks_mut().into_iter().for_each(|inner| rename(inner, names));
     }
+}
+
+/// More points than this are not joined.
+const MOST_JOINED: usize = 7;
+
+/// Takes the expressions out of a statement.
+fn values_taken(statement: &mut Statement) -> Vec<Expr> {
+    let mut values = Vec::new();
+    statement.for_each_expr_mut(&mut |expr| values.push(std::mem::replace(expr, Expr::Index(0))));
+    values
+}
+
+/// Whether a statement only does something with values: it declares nothing, and has no blocks.
+fn is_of_values(statement: &Statement) -> bool {
+    statement.blocks().is_empty() && declared(std::slice::from_ref(statement)).is_empty()
+}
+
+fn chosen(condition: Expr, yes: Expr, no: Expr) -> Expr {
+    Expr::Select(Box::new(condition), Box::new(yes), Box::new(no))
 }
 
 fn uses(block: &[Statement], variable: VariableId) -> bool {

@@ -26,23 +26,6 @@ fn is_signed(ty: Type) -> bool {
     matches!(ty, Type::Element(element) if element.is_integer() && element.is_signed())
 }
 
-/// Whether nothing is lost by computing it also where it is not needed: it can't fail, and costs little.
-pub(super) fn is_cheap(expr: &Expr) -> bool {
-    match expr {
-        Expr::Index(_) | Expr::Bool(_) | Expr::Literal(_) | Expr::Variable(_) | Expr::Dimension(_) => true,
-        Expr::Unary(_, operand) => is_cheap(operand),
-        Expr::Binary(operator, left, right) => {
-            let can_fail = matches!(operator, BinaryOperator::Divide | BinaryOperator::Remainder);
-            !can_fail
-                && !matches!(operator, BinaryOperator::Gather | BinaryOperator::Scatter)
-                && is_cheap(left)
-                && is_cheap(right)
-        }
-        Expr::Select(condition, yes, no) => is_cheap(condition) && is_cheap(yes) && is_cheap(no),
-        _ => false,
-    }
-}
-
 impl Maker<'_, '_> {
     /// The value of an expression of type `index`.
     pub(super) fn index(&mut self, expr: &Expr) -> Result<Value> {
@@ -73,7 +56,7 @@ impl Maker<'_, '_> {
             }
             Expr::Binary(operator @ (BinaryOperator::And | BinaryOperator::Or), left, right) => {
                 let left = self.eval(left)?;
-                if is_cheap(right) {
+                if right.is_cheap() {
                     let right = self.eval(right)?;
                     return self.binary(*operator, left, right);
                 }
@@ -95,7 +78,7 @@ impl Maker<'_, '_> {
             }
             Expr::Select(condition, yes, no) => {
                 let condition = self.eval(condition)?.value;
-                if is_cheap(yes) && is_cheap(no) {
+                if yes.is_cheap() && no.is_cheap() {
                     let (yes, no) = (self.eval(yes)?, self.eval(no)?);
                     return Ok(self.select(condition, yes, no));
                 }

@@ -1,7 +1,7 @@
 //! Statements as machine code.
 
 use super::doors::{self, Wrong};
-use super::expressions::{factors, is_cheap};
+use super::expressions::factors;
 use super::function::{Binding, Length, Maker, Val, memory, stored};
 use super::layout::Kind;
 use super::unit::Result;
@@ -199,7 +199,7 @@ impl Maker<'_, '_> {
                 let after = self.b.create_block();
                 for (condition, body) in branches {
                     let (then, next) = (self.b.create_block(), self.b.create_block());
-                    self.branch(condition, then, next, &|rest| !is_cheap(rest))?;
+                    self.branch(condition, then, next, &|rest| !rest.is_cheap())?;
                     self.b.switch_to_block(then);
                     self.b.seal_block(then);
                     self.block(body)?;
