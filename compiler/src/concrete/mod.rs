@@ -23,7 +23,7 @@ mod simplify;
 
 use crate::format::{Coordinate, Format, Map};
 use crate::ir::{ElementType, IndexExpr, Literal, ReduceOperator};
-pub use crate::notation::{Access, Expr, IndexVariable, Reading, TensorId};
+pub use crate::notation::{Access, Direction, Expr, IndexVariable, Reading, TensorId};
 pub use crate::remark::{Decision, Remark};
 pub use asked::{
     Asked, AskedAssembly, AskedChunks, AskedCollect, AskedCopy, AskedStorage, AskedSum, AskedWalk, Balance, Chain,
@@ -371,8 +371,10 @@ pub struct Assign {
 /// How the iterations of a loop run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Run {
-    /// In order.
+    /// One after the other.
     Serial,
+    /// In this order, as an iteration reads what those before it have assigned.
+    InOrder(Direction),
     /// In chunks of equal work, at the same time.
     Parallel,
     /// The same where the data has such chunks, else in [`Share`]s: this variable's.

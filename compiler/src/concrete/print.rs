@@ -3,7 +3,7 @@
 use super::{
     Access, Assign, Collect, Expr, IndexVariable, Kernel, OutputStructure, Reading, Run, Statement, TensorKind,
 };
-use crate::notation::{BinaryOperator, UnaryOperator, reduction_name};
+use crate::notation::{BinaryOperator, Direction, UnaryOperator, reduction_name};
 use crate::syntax::AssignOperator;
 use std::fmt;
 
@@ -46,6 +46,8 @@ fn write_statement(kernel: &Kernel, statement: &Statement, depth: usize, f: &mut
         Statement::Forall { variable, run, body } => {
             let how = match run {
                 Run::Serial => "",
+                Run::InOrder(Direction::Up) => "in order ",
+                Run::InOrder(Direction::Down) => "in falling order ",
                 Run::Parallel | Run::ParallelOr(_) => "parallel ",
                 Run::Vector => "vector ",
             };

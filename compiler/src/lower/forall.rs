@@ -11,8 +11,8 @@
 
 use super::assemble::Assembly;
 use super::{Lowering, Scope};
-use crate::concrete::{Access, IndexVariable, Run, Statement};
-use crate::ir::{self, Expr, Type, VariableId};
+use crate::concrete::{Access, Direction, IndexVariable, Run, Statement};
+use crate::ir::{self, BinaryOperator, Expr, Type, VariableId};
 use crate::lattice::{Lattice, Point};
 use crate::level::{self, Parents, Positions, Storage};
 
@@ -106,7 +106,8 @@ impl Lowering<'_> {
         match run {
             Run::Parallel => self.parallel(&loops, None, out),
             Run::ParallelOr(shares) => self.parallel(&loops, Some(shares), out),
-            Run::Serial | Run::Vector => self.loops(&loops, None, out),
+            Run::InOrder(Direction::Down) => self.falling_loop(&loops, out),
+            Run::Serial | Run::Vector | Run::InOrder(Direction::Up) => self.loops(&loops, None, out),
         }
     }
 
@@ -156,6 +157,20 @@ impl Lowering<'_> {
             (false, _) if self.is_probed(&loops.operands).any(|probed| probed) => self.probing_loop(loops, bounds, out),
             (false, _) => self.merge_loops(loops, bounds, out),
         }
+    }
+
+    /// All coordinates, from the last one back; the scheduler sees to it that no operand is walked.
+    fn falling_loop(&mut self, loops: &Loop, out: &mut Vec<ir::Statement>) {
+        debug_assert!(loops.operands.is_empty(), "coordinates that are stored come in their order");
+        let Some(statement) = loops.lattice.everywhere() else { return };
+        out.push(self.comment(loops));
+        let counter = self.fresh("step", Type::Index, false);
+        let extent = self.size(self.concrete.variables[loops.variable.0].extent);
+        let last = Expr::binary(BinaryOperator::Subtract, extent.clone(), Expr::Index(1));
+        let coordinate = Expr::binary(BinaryOperator::Subtract, last, Expr::Variable(counter));
+        let mut body = Vec::new();
+        self.case(loops, coordinate, &[], statement, &mut body);
+        out.push(ir::Statement::For { variable: counter, begin: Expr::Index(0), end: extent, vector: false, body });
     }
 
     /// The positions of an operand's level.

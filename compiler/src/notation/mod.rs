@@ -15,6 +15,7 @@ mod einstein;
 mod exact;
 mod gradient;
 mod print;
+mod recurrence;
 pub(crate) mod simplify;
 #[cfg(test)]
 mod tests;
@@ -31,6 +32,7 @@ pub(crate) use chain::{merged, operands};
 pub(crate) use check::reduction_name;
 pub use check::{FormatOption, Problems, Read, check, check_expression, read_by, sparsest};
 pub use gradient::{gradient, real_parameters};
+pub use recurrence::{Direction, Recurrence};
 
 /// Names a tensor of a kernel: its place in [`Kernel::tensors`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -282,6 +282,8 @@ pub enum Work {
 pub enum Why {
     /// The schedule asks for it.
     Asked,
+    /// An element is made of those that have been assigned before.
+    Recurrent,
     /// How terms of a reduction lie.
     Vectorized(crate::ir::Simd),
     /// Whether rows fit into registers.

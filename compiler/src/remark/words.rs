@@ -195,6 +195,7 @@ impl Display for Why {
             Why::ComputedWhereMade => f.write_str("its indices are computed where it is made"),
             Why::OwnIndex => f.write_str("nothing but it says how large one of its indices is"),
             Why::CountsIndex => f.write_str("it takes the extent of an index that is computed where it is read"),
+            Why::Recurrent => f.write_str("an element is made of others that come before it"),
             Why::Compared => f.write_str("its values are compared with one of them, and might be rounded differently in two loops"),
             Why::ReadWhereScattered => f.write_str("where it is read, entries come to computed indices in any order"),
             Why::IsMask => f.write_str("it is a mask: which entries it has counts"),

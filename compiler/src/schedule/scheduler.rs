@@ -8,8 +8,8 @@ use super::lift::{has_sum, normalize};
 use super::state::{LoopOrder, Options, Scheduler, Scope, Term};
 use super::structure::Question;
 use super::{
-    Access, Balance, Cut, Expr, IndexVariable, Kernel, NotParallel, OutputStructure, Run, Share, Statement, Target,
-    Tensor, TensorKind, Way,
+    Access, Balance, Cut, Direction, Expr, IndexVariable, Kernel, NotParallel, OutputStructure, Run, Share, Statement,
+    Target, Tensor, TensorKind, Way,
 };
 use super::{is_identity, level_variables, simplify_expr};
 use crate::diagnostics::codes::notation as codes;
@@ -18,7 +18,7 @@ use crate::format::Level;
 use crate::ir::ReduceOperator;
 use crate::lattice::{Lattice, chooser};
 use crate::level;
-use crate::notation;
+use crate::notation::{self, Recurrence};
 use crate::remark::{Assembly, Remark, What, Why};
 use crate::syntax::Directive;
 use std::collections::BTreeSet;
@@ -171,6 +171,44 @@ impl Scheduler<'_> {
     }
 
     fn assignment(&mut self, assignment: &notation::Assignment) -> Statement {
+        let Some(Recurrence { variable, direction }) = assignment.recurrence() else {
+            return self.loops_for(assignment);
+        };
+        // The loop that carries values is outside of all others.
+        let mut inner = Vec::new();
+        assignment.value.for_each_variable(&mut |other| inner.push(other));
+        let inner = self.kernel.loops_of(&[&assignment.target.indices[..], &inner].concat());
+        self.kernel
+            .asked
+            .order
+            .extend(inner.into_iter().filter(|other| *other != variable).map(|other| (variable, other)));
+        let mut statement = self.loops_for(assignment);
+        let Statement::Forall { variable: outermost, run, body } = &mut statement else {
+            self.not_in_order(assignment, variable);
+            return statement;
+        };
+        *run = Run::InOrder(direction);
+        let is_walked = || !crate::lattice::operands(&self.kernel, variable, body).is_empty();
+        if *outermost != variable || direction == Direction::Down && is_walked() {
+            self.not_in_order(assignment, variable);
+        } else {
+            self.decide(What::Serial(self.kernel.variable(variable).to_owned()), Why::Recurrent);
+        }
+        statement
+    }
+
+    /// A recurrence whose loop can't be outermost, or can't go as it has to.
+    fn not_in_order(&mut self, assignment: &notation::Assignment, variable: IndexVariable) {
+        let (name, target) = (self.kernel.variable(variable), &self.kernel.tensor(assignment.target.tensor).name);
+        let message = format!("the elements of `{target}` can't be made in the order of `{name}`");
+        let problem = Diagnostic::new(codes::RESULT_READ, assignment.span, message)
+            .label("an element is made of others that come before it")
+            .help(format!("store operands with a dense level of `{name}` first, as `csr` has one of rows"));
+        self.problems.push(problem);
+    }
+
+    /// The loops of a statement.
+    fn loops_for(&mut self, assignment: &notation::Assignment) -> Statement {
         let element = self.notation.tensor(assignment.target.tensor).element;
         let statement = levels::Statement {
             target: assignment.target.clone(),
@@ -453,7 +491,7 @@ impl Scheduler<'_> {
 
     fn mark_parallel(&mut self, statement: &mut Statement) {
         match statement {
-            Statement::Forall { run: Run::Vector, .. } | Statement::Empty | Statement::Assign(_) => {}
+            Statement::Forall { run: Run::Vector | Run::InOrder(_), .. } | Statement::Empty | Statement::Assign(_) => {}
             // What is computed has no range to cut.
             Statement::Forall { variable, body, .. } if self.kernel.variables[variable.0].value.is_some() => {
                 self.mark_parallel(body);

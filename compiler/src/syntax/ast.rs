@@ -415,6 +415,9 @@ pub enum ExprKind {
     },
 }
 
+/// The name of the call that stands for `value where condition` in a reduction. It is a word of the language, so that no function has it.
+pub(crate) const WHERE: &str = "where";
+
 /// The words of reductions that give an index, each with the operator whose value is looked for.
 pub(crate) const PLACES: [(&str, crate::ir::ReduceOperator); 2] =
     [("argmin", crate::ir::ReduceOperator::Min), ("argmax", crate::ir::ReduceOperator::Max)];

@@ -103,6 +103,13 @@ pub(super) fn unknown_reduction(name: &str, span: Span, reductions: &[&str]) -> 
     problem.help(help.unwrap_or_else(|| format!("the reductions are {}", join(&list, "and"))))
 }
 
+/// `mean(j)(x(j) where j < i)`
+pub(super) fn misplaced_condition(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::new(codes::UNEXPECTED_TOKEN, span, format!("`where` chooses no terms of `{name}`"))
+        .label("a condition of its own")
+        .help("a condition stands in `sum`, `prod`, `min`, `max`, `any` and `all`, or behind the whole statement")
+}
+
 /// `y(i) join= x(i)` where nothing declares `join`.
 pub(super) fn unknown_update(name: &str, span: Span, monoids: &[String]) -> Diagnostic {
     let problem = Diagnostic::new(codes::UNKNOWN_REDUCTION, span, format!("`{name}` is not a monoid"))

@@ -2587,6 +2587,18 @@ impl ::pest::Parser<Rule> for Grammar {
                                                                                             .and_then(|state| { super::hidden::skip(state) })
                                                                                             .and_then(|state| { self::r#expression(state) })
                                                                                             .and_then(|state| { super::hidden::skip(state) })
+                                                                                            .and_then(|state| {
+                                                                                                state
+                                                                                                    .optional(|state| {
+                                                                                                        state
+                                                                                                            .sequence(|state| {
+                                                                                                                self::r#where_keyword(state)
+                                                                                                                    .and_then(|state| { super::hidden::skip(state) })
+                                                                                                                    .and_then(|state| { self::r#condition(state) })
+                                                                                                            })
+                                                                                                    })
+                                                                                            })
+                                                                                            .and_then(|state| { super::hidden::skip(state) })
                                                                                             .and_then(|state| { self::r#rparen(state) })
                                                                                     })
                                                                             })

@@ -284,6 +284,10 @@ impl Display for Expr {
                     [] => write!(f, "{function}()"),
                 }
             }
+            ExprKind::Call(function, arguments) if function.name == WHERE => match &arguments[..] {
+                [of, condition] => write!(f, "{of} where {condition}"),
+                _ => Ok(()),
+            },
             ExprKind::Call(function, arguments) => write!(f, "{function}({})", List(arguments)),
             ExprKind::Reduce { operator, place, variables, body } => {
                 let word = PLACES.iter().find(|(_, of)| *place && of == operator).map(|(word, _)| *word);

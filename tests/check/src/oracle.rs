@@ -78,6 +78,9 @@ pub fn evaluate(kernel: &Kernel, inputs: &[Entries], dims: &[(String, usize)]) -
         let updates = kernel.statements[..place].iter().any(|earlier| earlier.target.tensor == target);
         let mut result = Evaluation { kernel, tensors: &tensors, extents: &extents, statement }.run(updates);
         let fill = Number::of_literal(kernel.tensor(target).fill);
+        if statement.value.accesses().iter().any(|access| access.tensor == target) {
+            result = solution(kernel, &mut tensors, &extents, statement, result);
+        }
         if kernel.tensor(target).role == Role::Temporary && !kernel.tensor(target).is_sparse() {
             let Entries { shape, stored } = &mut result.entries;
             for_each_index(shape, &mut |index| _ = stored.entry(index.to_vec()).or_insert(fill));
@@ -90,6 +93,31 @@ pub fn evaluate(kernel: &Kernel, inputs: &[Entries], dims: &[(String, usize)]) -
         Expected { entries: held.entries, open: open.filter(|(_, open)| *open != Open::No).collect() }
     };
     results.map(|(_, held)| expected(held)).collect()
+}
+
+/// What a statement that reads its own target makes: what it does not change any more. Each time one element at least is right that was
+/// not before.
+fn solution(kernel: &Kernel, tensors: &mut [Held], extents: &Extents, statement: &Assignment, first: Held) -> Held {
+    let target = statement.target.tensor;
+    let fill = Number::of_literal(kernel.tensor(target).fill);
+    let most = first.entries.shape.iter().product::<usize>() + 1;
+    let mut result = first;
+    for _ in 0..most {
+        let mut read = result.clone();
+        let Entries { shape, stored } = &mut read.entries;
+        for_each_index(shape, &mut |index| _ = stored.entry(index.to_vec()).or_insert(fill));
+        tensors[target.0] = read;
+        let next = Evaluation { kernel, tensors, extents, statement }.run(false);
+        let is_same =
+            |(one, other): ((&Vec<usize>, &Number), (&Vec<usize>, &Number))| one.0 == other.0 && one.1.equals(*other.1);
+        let (before, after) = (&result.entries.stored, &next.entries.stored);
+        let is_settled = before.len() == after.len() && before.iter().zip(after).all(is_same);
+        result = next;
+        if is_settled {
+            break;
+        }
+    }
+    result
 }
 
 /// The extents of index variables and of modes, found from what is known of some of them.
@@ -468,7 +496,14 @@ impl Evaluation<'_> {
     fn run(&self, updates: bool) -> Held {
         let target = &self.statement.target;
         let fill = Number::of_literal(self.kernel.tensor(target.tensor).fill);
-        let mut result = self.tensors[target.tensor.0].clone();
+        let before = &self.tensors[target.tensor.0];
+        let mut result = match updates {
+            true => before.clone(),
+            false => {
+                let entries = Entries { shape: before.entries.shape.clone(), stored: BTreeMap::new() };
+                Held { entries, notes: BTreeMap::new() }
+            }
+        };
         let running = self.kernel.running(&target.indices);
         let shape: Vec<usize> = running.iter().map(|&variable| self.extents.variable(variable)).collect();
         let mut untouched: BTreeSet<Vec<usize>> = result.entries.stored.keys().cloned().collect();

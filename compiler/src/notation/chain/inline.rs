@@ -139,7 +139,9 @@ fn verdict(kernel: &Kernel, place: usize, fuse: bool) -> Result<Why, Why> {
 /// What asks for a tensor, whatever it costs.
 fn must_be_made(kernel: &Kernel, definition: &Assignment, later: &[Assignment], fuse: bool) -> Result<(), Why> {
     let temporary = definition.target.tensor;
-    let why = if !fuse {
+    let why = if definition.is_recurrent() {
+        Why::Recurrent
+    } else if !fuse {
         Why::NotFused
     } else if kernel.tensor(temporary).declared {
         Why::FormatDeclared

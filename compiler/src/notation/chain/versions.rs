@@ -114,6 +114,14 @@ impl Versions {
         let target = if self.left[tensor.0] == 0 { tensor } else { self.version(tensor) };
         self.current[tensor.0] = target;
         statement.target.tensor = target;
+        // What a statement reads of its own target it has assigned itself.
+        if !updates && statement.operator.is_none() {
+            statement.value.for_each_access_mut(&mut |access| {
+                if access.tensor == tensor {
+                    access.tensor = target;
+                }
+            });
+        }
         if let Some(operator) = statement.operator.filter(|_| updates) {
             self.update(&mut statement, operator, before);
         }

@@ -1,11 +1,12 @@
 //! Explicit reductions: `sum(k)(…)`.
 
+use super::condition;
 use super::indices::Indices;
 use super::value::Values;
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
 use crate::ir::{Domain, ElementType, ReduceOperator};
 use crate::notation::{Assignment, BinaryOperator, Expr, IndexVariable, UnaryOperator};
-use crate::syntax::{self, Ident};
+use crate::syntax::{self, ExprKind, Ident, WHERE};
 
 impl<'s> Values<'_, 's> {
     /// A reduction over variables of its own.
@@ -25,7 +26,10 @@ impl<'s> Values<'_, 's> {
         let variables: Vec<_> = names.iter().map(bind).collect();
         self.reduced.extend(names);
         let inside = self.reduced.len();
-        let body = self.value(body, element);
+        let body = match &body.kind {
+            ExprKind::Call(word, parts) if word.name == WHERE => self.terms_where(operator, parts, element),
+            _ => self.value(body, element),
+        };
         self.indices.unbind(names.len());
         let body = body?;
         let accesses = body.accesses();
@@ -46,6 +50,18 @@ impl<'s> Values<'_, 's> {
             }
         }
         Some(Expr::Reduce(operator, variables, Box::new(body)))
+    }
+
+    /// The terms of a reduction that a condition chooses.
+    fn terms_where(
+        &mut self,
+        operator: ReduceOperator,
+        parts: &'s [syntax::Expr],
+        element: ElementType,
+    ) -> Option<Expr> {
+        let [of, condition] = parts else { return None };
+        let (of, condition) = (self.value(of, element), self.chooses(condition));
+        Some(condition::chosen(condition?, of?, operator.identity(element)?))
     }
 
     fn check_binding(&mut self, name: &Ident) {

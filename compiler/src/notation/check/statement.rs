@@ -38,7 +38,7 @@ pub(super) fn check(
         indices,
         index_names: names.into_iter().map(|name| name.name.as_str()).collect(),
         reduced: Vec::new(),
-        masked: result::is_masked(statement, tensors),
+        masked: result::is_masked(statement, tensors) || own_read(statement).is_some(),
         statement: Some(statement),
         found,
     };
@@ -75,6 +75,7 @@ pub(super) fn check(
     };
 
     reduction::check_scope(&reduced, &checked, indices, found);
+    check_recurrence(&checked, statement, indices, found);
     if !check_mask(&checked, statement, indices, found) {
         return None;
     }
@@ -152,8 +153,8 @@ fn check_roles(statement: &Statement, tensors: &[Tensor], target: TensorId, upda
                 .help("assign a result: what stands after the `->`"),
         );
     }
-    let read = uses::of_statement(statement).into_iter().skip(1).find(|used| used.name.name == target.name);
-    if let Some(read) = read.filter(|_| target.role != Role::Input) {
+    let read = own_read(statement).filter(|_| target.role != Role::Input);
+    if let Some(read) = read.filter(|_| !may_recur(statement, target, updates)) {
         let message = format!("`{}` is read by the statement that assigns it", target.name);
         found.push(
             Diagnostic::new(codes::RESULT_READ, read.span, message)
@@ -162,6 +163,50 @@ fn check_roles(statement: &Statement, tensors: &[Tensor], target: TensorId, upda
                 .help(instead_of_reading(statement, tensors, updates)),
         );
     }
+}
+
+/// Where a statement reads what it assigns.
+fn own_read(statement: &Statement) -> Option<uses::Use<'_>> {
+    uses::of_statement(statement).into_iter().skip(1).find(|used| used.name.name == statement.target.name.name)
+}
+
+/// Whether a statement may read what it assigns, at elements that come before: each element of a dense tensor is assigned once.
+fn may_recur(statement: &Statement, target: &Tensor, updates: bool) -> bool {
+    let is_whole = target.format.is_dense() && target.format.mode_order().is_some();
+    is_whole
+        && !updates
+        && statement.operator == AssignOperator::Assign
+        && is_elsewhere(&statement.value, &statement.target)
+        && !reads_itself(&statement.value, &statement.target)
+}
+
+/// Whether an expression reads a tensor at just these indices.
+fn reads_itself(expr: &syntax::Expr, target: &syntax::Access) -> bool {
+    matches!(&expr.kind, ExprKind::Access(access) if access.to_string() == target.to_string())
+        || expr.children().into_iter().any(|child| reads_itself(child, target))
+}
+
+/// Says where no order of the elements has all that a statement reads of its own target assigned before.
+fn check_recurrence(checked: &Assignment, statement: &Statement, indices: &Indices, found: &mut Diagnostics) {
+    if !checked.is_recurrent() {
+        return;
+    }
+    let is_plain = |index: &IndexVariable| indices.variables[index.0].value.is_none();
+    if checked.target.indices.iter().all(is_plain) && checked.recurrence().is_some() {
+        return;
+    }
+    let Some(read) = own_read(statement) else { return };
+    let target = &statement.target;
+    let index = uses::names_in(target).first().map_or("i".to_owned(), |name| name.name.clone());
+    let message = format!("no order of `{index}` has all that is read of `{}` assigned before", target.name);
+    found.push(
+        Diagnostic::new(codes::RESULT_READ, read.span, message)
+            .label("read here")
+            .related(target.span, "assigned here")
+            .help(format!(
+                "a condition in the sum says which elements come before: `sum(j)(… where j < {index})`, or for all `j > {index}`"
+            )),
+    );
 }
 
 /// What to write: an update, where a statement before has assigned the target; else there is nothing to read, and what there was is a parameter.
@@ -192,7 +237,7 @@ fn instead_of_reading(statement: &Statement, tensors: &[Tensor], updates: bool) 
         true => "a temporary is made at once: give what it is made of another name".to_owned(),
         false => {
             let solve = match is_elsewhere(&statement.value, target) {
-                true => ". What reads its own result at other indices, as a triangular solve does, is not supported",
+                true => ". A dense result may be read where it has been assigned before: `sum(j)(… where j < i)`",
                 false => "",
             };
             format!(

@@ -12,7 +12,7 @@
 use super::functions::{self, Form};
 use crate::ir::{ElementKind, ElementType};
 use crate::notation::{Tensor, TensorId, UnaryOperator};
-use crate::syntax::{Expr, ExprKind};
+use crate::syntax::{Expr, ExprKind, WHERE};
 
 /// The type that an expression has by itself; `None` for what takes any type, as literals do.
 pub(super) fn kind(expr: &Expr, tensors: &[Tensor]) -> Option<ElementType> {
@@ -33,6 +33,9 @@ pub(super) fn kind(expr: &Expr, tensors: &[Tensor]) -> Option<ElementType> {
 }
 
 fn of_call(name: &str, arguments: &[Expr], tensors: &[Tensor]) -> Option<ElementType> {
+    if name == WHERE {
+        return kind(arguments.first()?, tensors);
+    }
     match functions::find(name)?.form {
         Form::Select => common(arguments.iter().skip(1), tensors),
         Form::Function(function) => common(arguments, tensors).map(|element| function.result(element)),

@@ -3,7 +3,7 @@
 use super::extents::EXTENT;
 use super::functions::STORED;
 use crate::diagnostics::Span;
-use crate::syntax::{Access, Expr, ExprKind, Ident, Index, Statement};
+use crate::syntax::{Access, Expr, ExprKind, Ident, Index, Statement, WHERE};
 use std::collections::BTreeSet;
 
 /// The part of a statement that a mention stands in.
@@ -73,6 +73,9 @@ pub(super) fn asks_for_entries(statement: &Statement, tensor: &str) -> bool {
         let is_it = |expr: &Expr| matches!(&expr.kind, ExprKind::Access(access) if access.name.name == tensor);
         match &expr.kind {
             ExprKind::Call(name, arguments) if name.name == STORED => arguments.iter().any(is_it),
+            ExprKind::Call(name, parts) if name.name == WHERE => {
+                asks(&parts[0], tensor) || parts[1..].iter().any(|condition| reads(condition, tensor))
+            }
             _ => expr.children().into_iter().any(|child| asks(child, tensor)),
         }
     }

@@ -143,6 +143,10 @@ impl Builder {
                 Rule::name => name = self.ident(pair),
                 Rule::index_list => list = Some(self.indices(pair)),
                 Rule::expression => body = Some(self.expression(pair)),
+                Rule::condition => {
+                    let condition = pair.into_inner().next().map(|pair| self.expression(pair));
+                    body = body.zip(condition).map(|(of, condition)| chosen(of, condition));
+                }
                 _ => {}
             }
         }
@@ -206,6 +210,12 @@ impl Builder {
                 }
             }
         }
+        if (is_summary || place.is_some())
+            && let ExprKind::Call(word, _) = &body.kind
+            && word.name == WHERE
+        {
+            self.problems.push(error::misplaced_condition(&name.name, word.span));
+        }
         if is_summary {
             let variable = |name: Ident| Expr { span: name.span, kind: ExprKind::Name(name) };
             return ExprKind::Call(name, variables.into_iter().map(variable).chain([body]).collect());
@@ -213,6 +223,14 @@ impl Builder {
         let (operator, place) = (operator.unwrap_or(ReduceOperator::Add), place.is_some());
         ExprKind::Reduce { operator, place, variables, body: Box::new(body) }
     }
+}
+
+/// What a reduction is of, where a condition chooses its terms.
+fn chosen(of: Built, condition: Built) -> Built {
+    let name = Ident { name: WHERE.to_owned(), span: condition.expr.span };
+    let span = Span { end: condition.expr.span.end, ..of.expr.span };
+    let depth = of.depth.max(condition.depth) + 1;
+    Built { expr: Expr { kind: ExprKind::Call(name, vec![of.expr, condition.expr]), span }, depth }
 }
 
 /// The digits of a literal in base ten, without underscores, and its suffix. `None` for a whole number too large.
