@@ -1,12 +1,14 @@
-"""Matrices as operators of SciPy's solvers."""
+"""Matrices as operators of SciPy's solvers, and triangular solves."""
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
 from ._array import tensor
+from ._kernel import Kernel, kernel
 
 
 def aslinearoperator(matrix: Any) -> Any:
@@ -22,3 +24,30 @@ def aslinearoperator(matrix: Any) -> Any:
         raise ValueError(f"an operator is a matrix, and the tensor has {a.ndim} modes")
     dtype = a.dtype if a.dtype.kind in "fc" else np.dtype(np.float64)
     return LinearOperator(a.shape, dtype=dtype, matvec=a.matvec, rmatvec=a.rmatvec, matmat=a.matmat, rmatmat=a.rmatmat)
+
+
+def spsolve_triangular(A: Any, b: Any, lower: bool = True, unit_diagonal: bool = False) -> np.ndarray:
+    """The solution ``x`` of ``A @ x = b`` for a triangular matrix, as ``scipy.sparse.linalg.spsolve_triangular`` gives it.
+
+    :param A: a sparse matrix that :func:`spc.tensor` takes, of shape ``(n, n)``. Only the triangle is read, whatever is stored beside it.
+    :param b: right-hand sides, of shape ``(n,)`` or ``(n, m)``.
+    :param lower: whether the triangle is the lower one.
+    :param unit_diagonal: whether the diagonal is ones, and is not read.
+    :returns: an array of the shape of ``b``.
+    :raises SpcError: where a number on the diagonal is zero or not stored; the message names its place.
+    """
+    a, b = tensor(A), np.asarray(b)
+    if a.ndim != 2 or a.shape[0] != a.shape[1]:
+        raise ValueError(f"a triangular matrix is square, and the shape is {a.shape}")
+    if b.ndim not in (1, 2) or b.shape[0] != a.shape[0]:
+        raise ValueError(f"right-hand sides have the shape {a.shape[:1]} or ({a.shape[0]}, m), and here {b.shape}")
+    if np.result_type(a.dtype, b.dtype).kind not in "fc":
+        b = b.astype(np.float64)
+    return _triangular(b.ndim, bool(lower), bool(unit_diagonal))(A=a, b=b)
+
+
+@functools.lru_cache(maxsize=8)
+def _triangular(order: int, lower: bool, unit_diagonal: bool) -> Kernel:
+    column, comes_before = ("", ", r")[order - 1], "<" if lower else ">"
+    rest = f"b(i{column}) - sum(j)(A(i, j) * x(j{column}) where j {comes_before} i)"
+    return kernel(f"x(i{column}) = {rest}" if unit_diagonal else f"x(i{column}) = ({rest}) / A(i, i)", A="csr")

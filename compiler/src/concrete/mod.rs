@@ -52,6 +52,8 @@ pub struct Kernel {
     pub extents: Vec<Extent>,
     /// Computed indices, each with the place of the extent that it must lie below.
     pub bounds: Vec<Bound>,
+    /// What recurrences divide by.
+    pub pivots: Vec<Pivot>,
     /// What the schedule block asks for.
     pub asked: Asked,
     /// What the loops are for.
@@ -62,6 +64,17 @@ pub struct Kernel {
     pub body: Statement,
     /// Why it is so.
     pub decisions: Vec<Remark>,
+}
+
+/// What a recurrence divides by: a result is not finite where it is zero.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pivot {
+    /// The result.
+    pub result: TensorId,
+    /// The operand.
+    pub operand: TensorId,
+    /// The result's mode for each of the operand's.
+    pub modes: Vec<usize>,
 }
 
 /// A tensor of a scheduled kernel.

@@ -14,6 +14,7 @@ impl Kernel {
             documentation: Vec::new(),
             dimensions: Vec::new(),
             bounds: Vec::new(),
+            pivots: Vec::new(),
             tensors: Vec::new(),
             arrays: Vec::new(),
             variables: Vec::new(),

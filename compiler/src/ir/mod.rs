@@ -143,6 +143,8 @@ pub struct Kernel {
     pub dimensions: Vec<Dimension>,
     /// What must hold between dimensions for all computed indices to be inside.
     pub bounds: Vec<Bound>,
+    /// What outputs are divided by, which are made of elements of their own.
+    pub pivots: Vec<Pivot>,
     /// Inputs in the caller's order, then outputs in the caller's order, then sorted copies.
     pub tensors: Vec<Tensor>,
     /// Parameters first, in tensor order and within a tensor in level order (positions before coordinates), values last; then locals.
@@ -156,6 +158,18 @@ pub struct Kernel {
     pub choices: BTreeMap<VariableId, Choice>,
     /// What to do.
     pub body: Vec<Statement>,
+}
+
+/// An input whose elements divide those of a dense output. Where one is zero, as on the diagonal of a singular matrix, the output is not
+/// finite there, nor in what is made of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pivot {
+    /// The output.
+    pub output: TensorId,
+    /// The input.
+    pub input: TensorId,
+    /// The output's mode for each of the input's.
+    pub modes: Vec<usize>,
 }
 
 /// The extent of an index variable.

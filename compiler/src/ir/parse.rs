@@ -1,7 +1,7 @@
 //! Text in, kernel out: reads what [`Display for Kernel`](super::Kernel) prints.
 //!
 //! ```text
-//! kernel NAME { documentation dimension* bound* tensor* array* variable* body { statement* } }
+//! kernel NAME { documentation dimension* bound* tensor* pivot* array* variable* body { statement* } }
 //! ```
 //!
 //! Recursive descent with one token of lookahead; operators by [precedence](super::precedence). Line breaks are blanks, but

@@ -48,6 +48,10 @@ impl fmt::Display for Kernel {
         for (id, tensor) in (0..).map(TensorId).zip(&self.tensors) {
             writeln!(f, "  tensor {id} {tensor}")?;
         }
+        for Pivot { output, input, modes } in &self.pivots {
+            let modes: Vec<String> = modes.iter().map(ToString::to_string).collect();
+            writeln!(f, "  pivot {output} by {input} ({})", modes.join(", "))?;
+        }
         for (id, array) in (0..).map(ArrayId).zip(&self.arrays) {
             writeln!(f, "  array {id} {} {} {}", Name(&array.name), array.element, array.role)?;
         }

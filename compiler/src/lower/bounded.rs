@@ -63,13 +63,7 @@ impl Lowering<'_> {
             return false;
         }
         let Some(loops) = self.over_lattice(variable, run, &body, scope) else { return true };
-        let extent = self.size(self.concrete.variables[variable.0].extent);
-        let low = range.low.unwrap_or(Expr::Index(0));
-        let high = match range.high {
-            Some(high) => Expr::binary(BinaryOperator::Minimum, high, extent),
-            None => extent,
-        };
-        let bounds = self.within(&loops, Bounds { low, high });
+        let bounds = self.within(&loops, range);
         self.loops(&loops, Some(&bounds), out);
         true
     }
@@ -96,17 +90,23 @@ impl Lowering<'_> {
     }
 
     /// The bounds as a loop takes them: positions where it walks those of one operand.
-    fn within(&self, loops: &Loop, bounds: Bounds) -> Bounds {
-        let [(access, depth)] = &loops.operands[..] else { return bounds };
-        if loops.everywhere {
-            return bounds;
-        }
-        let (storage, positions) = self.positions(access, *depth, loops.scope);
-        let search = |coordinate: Expr| self.search(&storage, &positions, coordinate);
+    fn within(&self, loops: &Loop, range: Range) -> Bounds {
         let extent = self.size(self.concrete.variables[loops.variable.0].extent);
-        let begin = if bounds.low == Expr::Index(0) { positions.begin.clone() } else { search(bounds.low) };
-        let end = if bounds.high == extent { positions.end.clone() } else { search(bounds.high) };
-        Bounds { low: begin, high: end }
+        let walked = match &loops.operands[..] {
+            [walked] if !loops.everywhere => walked,
+            _ => {
+                let low = range.low.unwrap_or(Expr::Index(0));
+                let below = |high| Expr::binary(BinaryOperator::Minimum, high, extent.clone());
+                return Bounds { low, high: range.high.map_or(extent.clone(), below) };
+            }
+        };
+        let (storage, positions) = self.positions(&walked.0, walked.1, loops.scope);
+        // No stored coordinate is at the extent or beyond.
+        let search = |coordinate: Expr| self.search(&storage, &positions, coordinate);
+        Bounds {
+            low: range.low.map_or(positions.begin.clone(), search),
+            high: range.high.map_or(positions.end.clone(), search),
+        }
     }
 
     /// The conditions that each assignment of a statement has.
@@ -177,6 +177,9 @@ impl Lowering<'_> {
         let Some((plus, minus)) = self.multiple(&sum, -factor, scope) else { return false };
         let at_least = |offset: u64| {
             let plus = plus.clone().plus(Expr::Index(offset));
+            if minus == Expr::Index(0) {
+                return plus;
+            }
             Expr::binary(BinaryOperator::Maximum, plus, minus.clone()).minus(minus.clone())
         };
         let operator = match (operator, factor) {

@@ -1,7 +1,7 @@
 //! Declarations: what crosses the kernel's border, and fresh variables.
 
 use super::{Lowering, Scope, Workspace, computed};
-use crate::concrete::{self, Computed, ExtentOf, OutputStructure, TensorId, TensorKind};
+use crate::concrete::{self, Computed, ExtentOf, OutputStructure, Pivot, TensorId, TensorKind};
 use crate::format::Role;
 use crate::ir::{self, ArrayElement, ArrayRole, Initial, Source, Structure, Type};
 use std::collections::BTreeMap;
@@ -32,6 +32,7 @@ impl<'a> Lowering<'a> {
             documentation,
             dimensions,
             bounds,
+            pivots: Vec::new(),
             tensors: Vec::new(),
             arrays: Vec::new(),
             variables: Vec::new(),
@@ -53,7 +54,13 @@ impl<'a> Lowering<'a> {
             lattices: Vec::new(),
         };
         lowering.declare_tensors();
+        lowering.kernel.pivots = concrete.pivots.iter().filter_map(|pivot| lowering.pivot(pivot)).collect();
         lowering
+    }
+
+    fn pivot(&self, pivot: &Pivot) -> Option<ir::Pivot> {
+        let id = |tensor| self.tensors.get(&tensor).copied();
+        Some(ir::Pivot { output: id(pivot.result)?, input: id(pivot.operand)?, modes: pivot.modes.clone() })
     }
 
     fn declare_tensors(&mut self) {

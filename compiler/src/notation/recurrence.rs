@@ -7,8 +7,8 @@
 //! Each read is at a coordinate of one mode that is below the one that is assigned, or, with `j > i`, above it. So the loop over that
 //! mode is outermost, and goes up or down: what an iteration reads has been assigned by those before it.
 
-use super::{Access, Assignment, BinaryOperator, Expr, IndexVariable};
-use crate::ir::Literal;
+use super::{Access, Assignment, BinaryOperator, Expr, IndexVariable, Kernel, TensorId};
+use crate::ir::{IndexExpr, Literal};
 
 /// The order in which the elements of a recurrence are assigned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +50,35 @@ impl Assignment {
             })
         };
         if reads.is_empty() { None } else { orders.into_iter().find(has_all).map(|(_, order)| order) }
+    }
+
+    /// What a statement that reads what it assigns divides by: operands at indices of the target alone, each with the target's mode for each
+    /// of its own.
+    pub fn pivots(&self, kernel: &Kernel) -> Vec<(TensorId, Vec<usize>)> {
+        let mut found = Vec::new();
+        if self.is_recurrent() {
+            self.pivots_in(&self.value, kernel, &mut found);
+        }
+        found
+    }
+
+    fn pivots_in(&self, expr: &Expr, kernel: &Kernel, found: &mut Vec<(TensorId, Vec<usize>)>) {
+        if let Expr::Binary(BinaryOperator::Divide, _, divisor) = expr
+            && let Expr::Access(access) = &**divisor
+        {
+            let mode = |index: &IndexVariable| {
+                let of = match &kernel.variables[index.0].value {
+                    None => *index,
+                    Some(IndexExpr::Variable(of)) => *of,
+                    Some(_) => return None,
+                };
+                self.target.indices.iter().position(|own| *own == of)
+            };
+            found.extend(
+                access.indices.iter().map(mode).collect::<Option<Vec<usize>>>().map(|modes| (access.tensor, modes)),
+            );
+        }
+        expr.children().into_iter().for_each(|child| self.pivots_in(child, kernel, found));
     }
 
     /// The reads of the target, with the conditions under which they count.

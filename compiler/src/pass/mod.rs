@@ -17,6 +17,7 @@ mod merges;
 mod neighbours;
 mod overwritten;
 mod runs;
+mod searches;
 mod slices;
 mod strips;
 pub(crate) mod tidy;
@@ -52,6 +53,7 @@ pub const PASSES: &[Pass] = &[
     ("children", children::children),
     ("directories", directories::directories),
     ("long", long::long),
+    ("searches", searches::searches),
 ];
 
 /// Those for a GPU, whose threads are its lanes.

@@ -8,8 +8,8 @@ use super::lift::{has_sum, normalize};
 use super::state::{LoopOrder, Options, Scheduler, Scope, Term};
 use super::structure::Question;
 use super::{
-    Access, Balance, Cut, Direction, Expr, IndexVariable, Kernel, NotParallel, OutputStructure, Run, Share, Statement,
-    Target, Tensor, TensorKind, Way,
+    Access, Balance, Cut, Direction, Expr, IndexVariable, Kernel, NotParallel, OutputStructure, Pivot, Run, Share,
+    Statement, Target, Tensor, TensorKind, Way,
 };
 use super::{is_identity, level_variables, simplify_expr};
 use crate::diagnostics::codes::notation as codes;
@@ -174,6 +174,9 @@ impl Scheduler<'_> {
         let Some(Recurrence { variable, direction }) = assignment.recurrence() else {
             return self.loops_for(assignment);
         };
+        let result = assignment.target.tensor;
+        let pivots = assignment.pivots(self.notation).into_iter();
+        self.kernel.pivots.extend(pivots.map(|(operand, modes)| Pivot { result, operand, modes }));
         // The loop that carries values is outside of all others.
         let mut inner = Vec::new();
         assignment.value.for_each_variable(&mut |other| inner.push(other));

@@ -123,6 +123,7 @@ impl Kernel {
             variables,
             extents,
             bounds,
+            pivots: Vec::new(),
             asked: Asked::default(),
             target: Target::default(),
             deterministic: false,

@@ -44,9 +44,9 @@ use super::output::{
 };
 #[cfg(feature = "compile")]
 use crate::tensor::AnyView;
-use crate::tensor::{AnyTensor, Buffer, Element, Index, Listed, Shared, Values};
+use crate::tensor::{AnyTensor, Buffer, Element, Index, Listed, Shared, Values, values::with_values};
 use spc_compiler::format::Format;
-use spc_compiler::ir::{ArrayRole, Initial, Kernel, Source, Structure, Tensor, TensorId};
+use spc_compiler::ir::{ArrayRole, Initial, Kernel, Pivot, Source, Structure, Tensor, TensorId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -744,6 +744,47 @@ impl<'k> Call<'k> {
             Data::Values(values) => values.len(),
         };
         self.arrays.iter().map(elements).fold(0, usize::saturating_add)
+    }
+
+    /// Whether a kernel that has run divided elements of a result, which others are made of, by zero.
+    ///
+    /// # Errors
+    /// Where it did.
+    pub(super) fn check_pivots(&self) -> Result<(), Error> {
+        self.kernel.pivots.iter().try_for_each(|pivot| self.check_pivot(pivot))
+    }
+
+    fn check_pivot(&self, pivot: &Pivot) -> Result<(), Error> {
+        let (output, input) = (self.kernel.tensor(pivot.output), self.kernel.tensor(pivot.input));
+        let place = self.place(ArrayRole::Values { tensor: pivot.output });
+        let values = place.map(|place| &self.arrays[place].data);
+        let (Some(Data::Values(values)), Some(operand)) = (values, &self.tensors[pivot.input.index()]) else {
+            return Ok(());
+        };
+        let Some(order) = output.format.mode_order() else { return Ok(()) };
+        let operand: &AnyTensor = operand;
+        let shape = self.shape(output);
+        let pivot_of = |element: usize| {
+            let (mut index, mut rest) = (vec![0; shape.len()], element);
+            for &mode in order.iter().rev() {
+                (index[mode], rest) = (rest % shape[mode], rest / shape[mode]);
+            }
+            pivot.modes.iter().map(|&mode| index[mode]).collect::<Vec<usize>>()
+        };
+        let is_zero = |index: &[usize]| {
+            let place = operand.locate(index);
+            place.map_or(operand.fill().is_zero(), |place| {
+                with_values!(operand.values(), |values| values[place].to_c64() == 0.0.into())
+            })
+        };
+        let first = with_values!(values, |values| {
+            let unbounded = values.iter().enumerate().filter(|(_, value)| !value.to_c64().is_finite());
+            unbounded.map(|(element, _)| pivot_of(element)).find(|index| is_zero(index))
+        });
+        let Some(index) = first else { return Ok(()) };
+        let is_stored = operand.locate(&index).is_some();
+        let (result, divisor) = (output.name.clone(), input.name.clone());
+        Err(Error::ZeroPivot { result, divisor, index, is_stored })
     }
 
     /// The outputs, in the order of the kernel's declarations.

@@ -294,6 +294,22 @@ pub enum Error {
         /// Its statements with a division, as far as they are known.
         statements: Vec<String>,
     },
+    /// A recurrence, such as a triangular solve, divided by zero.
+    #[error(
+        "`{result}` is not finite: it is divided by `{divisor}({})`, which is {}; store another number there, or leave such elements out: \
+         `where {divisor}(…) != 0`",
+        counted_from_zero(.index), if *.is_stored { "zero" } else { "not stored, so zero" }
+    )]
+    ZeroPivot {
+        /// What it makes.
+        result: String,
+        /// What it divides by.
+        divisor: String,
+        /// Where.
+        index: Vec<usize>,
+        /// Whether a zero is stored there.
+        is_stored: bool,
+    },
     /// There was no memory for an array that a kernel makes: a workspace, a thread's copy of a result, or what is appended to one.
     #[error(
         "there is not enough memory here for an array that kernel `{kernel}` makes: {array}; smaller extents, a temporary or result in a \
@@ -391,6 +407,11 @@ impl Error {
             false => Error::Stopped { kernel: kernel.name.clone(), message },
         }
     }
+}
+
+/// `3, 3`
+fn counted_from_zero(index: &[usize]) -> String {
+    index.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// `1 tensor`, `2 tensors`

@@ -269,6 +269,7 @@ impl<'a> Flow<'a> {
                 around.allocate += call.allocate_time();
             }
             work(number, &mut call)?;
+            call.check_pivots()?;
             if let Origin::Fresh(_, found) = &mut self.extents {
                 found.links.push(call.dimensions().to_vec());
             }

@@ -42,6 +42,7 @@ pub(super) fn declare(name: &str, dimensions: &[(&str, Size)], tensors: &[(&str,
             .map(|&(name, size)| Dimension { name: name.to_owned(), written: name.to_owned(), size })
             .collect(),
         bounds: Vec::new(),
+        pivots: Vec::new(),
         tensors: tensors
             .iter()
             .map(|(name, format, dimensions, source)| Tensor {

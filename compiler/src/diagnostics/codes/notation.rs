@@ -211,9 +211,11 @@ Correct:
         code: RESULT_READ,
         title: "a statement that reads what it assigns",
         explanation: "
-A statement can't read the tensor that it assigns: what it holds depends on the order in which the loops run. A result begins anew
-with each call, as zero: what it held before is a parameter of another name. Behind a statement that assigns it, `+=` adds to what that has made,
-and `*=`, `min=` and `max=` combine in other ways.
+A statement reads the tensor that it assigns only at elements that come before the one that is assigned: a condition says so, as in
+`x(i) = b(i) - sum(j)(L(i, j) * x(j) where j < i)`. With `j > i`, the loop goes from the last element back. The tensor is dense, and `=` assigns it.
+
+Else there is nothing to read. A result begins anew with each call, as zero: what it held before is a parameter of another name. Behind a
+statement that assigns it, `+=` adds to what that has made, and `*=`, `min=` and `max=` combine in other ways.
 
 Wrong:
 

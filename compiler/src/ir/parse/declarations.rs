@@ -18,6 +18,7 @@ impl<'t> Parser<'t> {
                 Token::Word("dimension") => self.dimension_declaration()?,
                 Token::Word("bound") => self.bound_declaration()?,
                 Token::Word("tensor") => self.tensor_declaration()?,
+                Token::Word("pivot") => self.pivot()?,
                 Token::Word("array") => self.array_declaration()?,
                 Token::Word("variable") => self.variable_declaration()?,
                 Token::Word("monoid") => self.monoid_declaration()?,
@@ -63,6 +64,17 @@ impl<'t> Parser<'t> {
         let dimension = if is_number { None } else { Some(DimensionId(self.id("d", "a dimension such as `d0`")?)) };
         let (index, _) = self.index_sum()?;
         self.kernel.bounds.push(Bound { dimension, index });
+        Ok(())
+    }
+
+    /// `pivot t2 by t0 (0, 0)`
+    fn pivot(&mut self) -> Result<()> {
+        self.require("pivot")?;
+        let output = self.tensor_id()?;
+        self.require("by")?;
+        let input = self.tensor_id()?;
+        let modes = self.list("(", ")", |parser| parser.number().map(|mode| mode as usize))?;
+        self.kernel.pivots.push(Pivot { output, input, modes });
         Ok(())
     }
 

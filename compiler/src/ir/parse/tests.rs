@@ -218,6 +218,11 @@ impl Random {
                     IndexExpr::Constant(r.below(9) as i64),
                 ),
             }),
+            pivots: self.many(2, |r| Pivot {
+                output: TensorId(r.next() as u32),
+                input: TensorId(r.next() as u32),
+                modes: r.many(3, |r| r.below(4)),
+            }),
             tensors: self.many(3, Self::tensor),
             arrays: self.many(4, |r| Array { name: r.text(), element: r.array_element(), role: r.role() }),
             variables: self.many(4, |r| Variable { name: r.text(), ty: r.ty(), mutable: r.yes() }),

@@ -22,6 +22,10 @@ pub(super) fn check(kernel: &Kernel) -> Vec<Violation> {
             _ => {}
         }
     }
+    for (number, pivot) in kernel.pivots.iter().enumerate() {
+        ids.path = format!("pivot {number}");
+        [pivot.output, pivot.input].into_iter().for_each(|id| ids.tensor(id));
+    }
     for (number, array) in kernel.arrays.iter().enumerate() {
         ids.path = format!("array a{number}");
         array.role.tensor().into_iter().for_each(|id| ids.tensor(id));

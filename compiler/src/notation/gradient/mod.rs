@@ -220,6 +220,10 @@ impl<'a> Reverse<'a> {
         if self.gains[target.0].is_empty() && self.original.tensor(target).role == Role::Temporary {
             return;
         }
+        if statement.is_recurrent() {
+            let message = "a statement that reads its own result has no derivative here";
+            return self.refuse(statement.span, message, "reads what it assigns");
+        }
         let is_plain = statement.target.indices.iter().all(|index| self.original.variables[index.0].value.is_none());
         let later = &self.original.statements[place + 1..];
         if later.iter().any(|later| statement.reads().any(|read| read.tensor == later.target.tensor)) {
