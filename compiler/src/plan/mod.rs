@@ -136,7 +136,7 @@ fn merged(kernel: &Kernel, facts: &Facts) -> Option<(Kernel, Vec<Site>)> {
 fn written(kernel: &Kernel, facts: &Facts) -> Option<Cost> {
     let sizes = Sizes { extents: estimate::extents(kernel, facts, &[]), facts: Cow::Borrowed(facts) };
     let mut cost = Some(Cost::default());
-    for (place, statement) in kernel.statements.iter().enumerate() {
+    for (place, statement) in kernel.statements.iter().enumerate().filter(|(_, statement)| !statement.is_recurrent()) {
         each_product(kernel, &statement.value, &mut |product| {
             let of = Place { kernel, statement, place: (place, 0), product: &product };
             let nest = site::search(of, &sizes).map(|mut search| search.written().nest);
@@ -190,7 +190,8 @@ pub fn text(kernel: &Kernel) -> String {
 /// How many products a kernel has.
 fn products(kernel: &Kernel) -> usize {
     let mut count = 0;
-    kernel.statements.iter().for_each(|statement| each_product(kernel, &statement.value, &mut |_| count += 1));
+    let planned = kernel.statements.iter().filter(|statement| !statement.is_recurrent());
+    planned.for_each(|statement| each_product(kernel, &statement.value, &mut |_| count += 1));
     count
 }
 
@@ -203,7 +204,7 @@ fn sites(kernel: &Kernel, facts: &Facts) -> Vec<Site> {
         return sites;
     }
     for (place, statement) in kernel.statements.iter().enumerate() {
-        if normal::is_plain(kernel, statement) {
+        if normal::is_plain(kernel, statement) && !statement.is_recurrent() {
             let mut number = 0;
             each_product(kernel, &statement.value, &mut |product| {
                 let of = Place { kernel, statement, place: (place, number), product: &product };

@@ -168,6 +168,10 @@ pub fn distribution(kernel: &Kernel, shared: &Shared) -> Result<Distribution, (S
         let help = "make a kernel of each statement, and distribute them one after the other";
         return Err(("a kernel of several statements is not distributed".to_owned(), help.to_owned()));
     };
+    if statement.is_recurrent() {
+        let help = "a recurrence has an order, in which ranks would wait for each other";
+        return Err(("a kernel that reads its own result is not distributed".to_owned(), help.to_owned()));
+    }
     let uses = Uses::of(kernel);
     match shared {
         Shared::Entries(name) => {

@@ -304,7 +304,7 @@ impl<'a> Scheduler<'a> {
     fn lift(&mut self, expr: &Expr, sums: &mut Vec<Sum>) -> Expr {
         match expr {
             Expr::Reduce(operator, ..) => {
-                let free = expr.free_variables(&|variable| self.kernel.running(variable));
+                let free = self.free_by(expr, &|variable| self.kernel.running(variable));
                 let workspace = self.accumulator(&free, self.kernel.element_of(expr), *operator);
                 sums.push(Sum { workspace, operator: *operator, free: free.clone(), value: expr.clone() });
                 Expr::Access(Access::new(workspace, free, Span::default()))

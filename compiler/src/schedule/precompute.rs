@@ -234,9 +234,19 @@ impl Directives<'_> {
         free
     }
 
+    /// The variable whose loop carries the values of a result that its own statement reads.
+    fn carried(&self, tensor: TensorId) -> Option<IndexVariable> {
+        let statement = self.notation.statements.iter().find(|statement| statement.target.tensor == tensor)?;
+        statement.recurrence().map(|recurrence| recurrence.variable)
+    }
+
     /// The variables outside of the parts that an expression reads, but those that it binds.
     fn hidden_variables(&self, expr: &Expr) -> Vec<IndexVariable> {
         match expr {
+            // It depends on how far the loop of the recurrence is.
+            Expr::Access(access) if self.carried(access.tensor).is_some() => {
+                self.carried(access.tensor).into_iter().collect()
+            }
             Expr::Access(access) => {
                 let depends = self.kernel.asked.parts.outside.iter().find(|(workspace, _)| *workspace == access.tensor);
                 depends.map_or(Vec::new(), |(_, outside)| outside.clone())

@@ -34,7 +34,8 @@ pub(super) fn kernel(kernel: &notation::Kernel, scope: Scope, options: Options) 
     let aligned = super::pattern::aligned(kernel, &mut declared, &mut diagnostics);
     let kernel = aligned.as_ref().unwrap_or(kernel);
     let (unsettled, problems) = (BTreeSet::new(), Diagnostics::new());
-    let mut scheduler = Scheduler { notation: kernel, kernel: declared, unsettled, problems, pending: Vec::new() };
+    let mut scheduler =
+        Scheduler { notation: kernel, kernel: declared, unsettled, problems, pending: Vec::new(), carried: None };
     let directives = kernel.schedule.as_ref().map_or(&[][..], |schedule| &schedule.directives);
     let mut carrying = Directives { notation: kernel, kernel: &mut scheduler.kernel, found: &mut diagnostics };
     // What is asked of operands and results comes first, whatever the order of the text.
@@ -185,7 +186,9 @@ impl Scheduler<'_> {
             .asked
             .order
             .extend(inner.into_iter().filter(|other| *other != variable).map(|other| (variable, other)));
+        self.carried = Some((result, variable));
         let mut statement = self.loops_for(assignment);
+        self.carried = None;
         let Statement::Forall { variable: outermost, run, body } = &mut statement else {
             self.not_in_order(assignment, variable);
             return statement;

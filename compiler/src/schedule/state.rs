@@ -49,6 +49,8 @@ pub(super) struct Scheduler<'a> {
     pub(super) problems: Diagnostics,
     /// Directives that name loops which are not there yet.
     pub(super) pending: Vec<Directive>,
+    /// The result of a recurrence, and the variable whose loop carries its values.
+    pub(super) carried: Option<(TensorId, IndexVariable)>,
 }
 
 /// What one loop nest computes.
@@ -183,7 +185,24 @@ impl Scheduler<'_> {
 
     /// The loops that must be outside for an expression to be known, but those of its own sums.
     pub(super) fn free(&self, expr: &Expr) -> Vec<IndexVariable> {
-        expr.free_variables(&|variable| self.kernel.loops(variable))
+        self.free_by(expr, &|variable| self.kernel.loops(variable))
+    }
+
+    /// The variables that an expression does not bind, by what each is made of. What reads the result of a recurrence depends on how far
+    /// its loop is.
+    pub(super) fn free_by(
+        &self,
+        expr: &Expr,
+        made_of: &dyn Fn(IndexVariable) -> Vec<IndexVariable>,
+    ) -> Vec<IndexVariable> {
+        let mut free = expr.free_variables(made_of);
+        if let Some((result, variable)) = self.carried
+            && !free.contains(&variable)
+            && expr.accesses().iter().any(|access| access.tensor == result)
+        {
+            free.push(variable);
+        }
+        free
     }
 
     pub(super) fn show(&self, expr: &Expr) -> String {

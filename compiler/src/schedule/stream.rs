@@ -81,6 +81,10 @@ pub fn stream(kernel: &notation::Kernel, tensor: &str, parts: u64) -> Result<Str
         let help = "make a kernel of the statement that reads it".to_owned();
         return Err(("a kernel of several statements needs all parts at once".to_owned(), help));
     };
+    if statement.is_recurrent() {
+        let help = "a recurrence needs all parts, one after the other";
+        return Err(("the statement reads its own result".to_owned(), help.to_owned()));
+    }
     let of = Parts { kernel, tensor: TensorId(place), statement };
     if of.kernel.tensors[place].format.is_dense() {
         return Err((format!("`{tensor}` is dense"), "parts are of stored entries: store it as sparse".to_owned()));

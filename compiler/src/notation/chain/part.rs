@@ -13,7 +13,9 @@ pub(super) fn cut_off(
 ) -> (Kernel, Vec<Remark>) {
     let mut decisions = Vec::new();
     for mut statement in std::mem::take(&mut kernel.statements) {
-        for (made, why) in take(&mut kernel, &mut statement) {
+        // A part that reads the result has no time before it.
+        let taken = if statement.is_recurrent() { Vec::new() } else { take(&mut kernel, &mut statement) };
+        for (made, why) in taken {
             let name = kernel.tensor(made.target.tensor).name.clone();
             decisions.push(Remark::new(What::CutOff(name), why));
             kernel.statements.push(made);

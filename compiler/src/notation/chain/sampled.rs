@@ -17,7 +17,7 @@ pub(super) fn sampled(mut kernel: Kernel) -> (Kernel, Vec<Remark>) {
     let mut decisions = Vec::new();
     for place in 0..kernel.statements.len() {
         let temporary = kernel.statements[place].target.tensor;
-        if kernel.tensor(temporary).declared {
+        if kernel.tensor(temporary).declared || kernel.statements[place].is_recurrent() {
             continue;
         }
         let Some(mask) = chooser(&kernel, place) else { continue };
