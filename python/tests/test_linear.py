@@ -68,3 +68,40 @@ def test_shapes():
         spc.spsolve_triangular(scipy.sparse.csr_array((2, 3)), np.zeros(2))
     with pytest.raises(ValueError, match="right-hand sides"):
         spc.spsolve_triangular(scipy.sparse.eye_array(2, format="csr"), np.zeros(3))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_recurrences(seed):
+    """Text against loops over dense arrays that share nothing with the package."""
+    rng = np.random.default_rng(seed)
+    extent, columns = int(rng.integers(1, 14)), int(rng.integers(1, 20))
+    falls = bool(rng.integers(2))
+    gap = int(rng.integers(3))
+    only = bool(rng.integers(4) == 0)
+    has_columns = bool(rng.integers(2))
+    least = bool(rng.integers(3) == 0)
+    formats = ["csr", "csc", "dense", "bcsr(2)"] + ([] if falls else ["coo", "dcsr", "ell(14)"])
+    format = formats[rng.integers(len(formats))]
+    a = rng.integers(-2, 3, (extent, extent)) / 2 * (rng.random((extent, extent)) < 0.5)
+    w = rng.integers(-2, 3, extent) / 2
+    b = rng.integers(-3, 4, (extent, columns) if has_columns else extent).astype(float)
+
+    step = gap + 1
+    condition = f"j == i {'+' if falls else '-'} {step}" if only else f"j {'>' if falls else '<'} i {'+' if falls else '-'} {gap}"
+    column = ", r" if has_columns else ""
+    term = f"A(i, j) * w(j) * x(j{column})"
+    if least:
+        text = f"x(i{column}) = min(b(i{column}), min(j)(w(j) + x(j{column}) where {condition}))"
+    else:
+        text = f"x(i{column}) = b(i{column}) - sum(j)({term} where {condition})"
+
+    want = np.zeros_like(b)
+    for i in range(extent)[:: -1 if falls else 1]:
+        chosen = [j for j in range(extent) if (abs(i - j) == step if only else abs(i - j) > gap) and (j > i) == falls and j != i]
+        if least:
+            want[i] = np.min([b[i], *(w[j] + want[j] for j in chosen)], axis=0)
+        else:
+            want[i] = b[i] - sum(a[i, j] * w[j] * want[j] for j in chosen)
+    given = {"b": b, "w": w} | ({} if least else {"A": spc.tensor(a, format=format)})
+    got = spc.kernel(text, **({} if least else {"A": format}), backend="jit")(**given)
+    np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-12, err_msg=f"{text} {format}")

@@ -42,7 +42,10 @@ pub fn is_refused(codes: &[String]) -> bool {
 /// A part of a case's right-hand sides, as text: any expression in them, or two neighbouring factors or terms.
 fn part(case: &Case, random: &mut Random) -> Option<String> {
     fn parts(expr: &Expr, all: &mut Vec<String>) {
-        all.push(expr.to_string());
+        // The terms of a reduction that a condition chooses are no expression by themselves.
+        if !matches!(&expr.kind, ExprKind::Call(name, _) if name.name == "where") {
+            all.push(expr.to_string());
+        }
         match &expr.kind {
             ExprKind::Binary(operator, left, right) => {
                 if let ExprKind::Binary(inner, _, middle) = &left.kind

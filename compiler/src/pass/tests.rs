@@ -1310,26 +1310,18 @@ mod merges {
           let v6:j = minimum(v13:m_coordinate, v14:q_coordinate)
           let v15:in_A = v13:m_coordinate == v6:j
           let v16:in_A = v14:q_coordinate == v6:j
-          if v15:in_A && v16:in_A {
-            a4:Y[v6:j] += a2:A_vals[v5:m] * a2:A_vals[v10:q]
-          } else if v15:in_A {
-            a4:Y[v6:j] += a2:A_vals[v5:m]
-          } else if v16:in_A {
-            a4:Y[0] += a2:A_vals[v10:q]
-          }
-          if v15:in_A {
-            v5:m = v5:m + 1
-          }
-          if v16:in_A {
-            v10:q = v10:q + 1
-          }
+          let v17:a_vals = a2:A_vals[v5:m]
+          let v18:a_vals = a2:A_vals[v10:q]
+          a4:Y[select(v15:in_A && v16:in_A, v6:j, select(v15:in_A, v6:j, 0))] += select(v15:in_A && v16:in_A, v17:a_vals * v18:a_vals, select(v15:in_A, v17:a_vals, v18:a_vals))
+          v5:m = select(v15:in_A, v5:m + 1, v5:m)
+          v10:q = select(v16:in_A, v10:q + 1, v10:q)
         }
-        for v17:m in v5:m..3 {
-          let v18:j = a1:A2_crd[v17:m]
-          a4:Y[v18:j] += a2:A_vals[v17:m]
+        for v19:m in v5:m..3 {
+          let v20:j = a1:A2_crd[v19:m]
+          a4:Y[v20:j] += a2:A_vals[v19:m]
         }
-        for v19:q in v10:q..7 {
-          a4:Y[0] += a2:A_vals[v19:q]
+        for v21:q in v10:q..7 {
+          a4:Y[0] += a2:A_vals[v21:q]
         }
         ");
     }

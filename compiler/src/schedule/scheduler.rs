@@ -207,9 +207,18 @@ impl Scheduler<'_> {
     fn not_in_order(&mut self, assignment: &notation::Assignment, variable: IndexVariable) {
         let (name, target) = (self.kernel.variable(variable), &self.kernel.tensor(assignment.target.tensor).name);
         let message = format!("the elements of `{target}` can't be made in the order of `{name}`");
-        let problem = Diagnostic::new(codes::RESULT_READ, assignment.span, message)
-            .label("an element is made of others that come before it")
-            .help(format!("store operands with a dense level of `{name}` first, as `csr` has one of rows"));
+        let (code, help) = match self.notation.schedule {
+            Some(_) => (
+                codes::SCHEDULE_REFUSED,
+                format!("leave out what the schedule says of `{name}`, or of loops around it"),
+            ),
+            None => {
+                let help = format!("store operands with a dense level of `{name}` first, as `csr` has one of rows");
+                (codes::RESULT_READ, help)
+            }
+        };
+        let problem = Diagnostic::new(code, assignment.span, message);
+        let problem = problem.label("an element is made of others that come before it").help(help);
         self.problems.push(problem);
     }
 

@@ -75,7 +75,9 @@ pub(super) fn check(
     };
 
     reduction::check_scope(&reduced, &checked, indices, found);
-    check_recurrence(&checked, statement, indices, found);
+    if may_recur(statement, &tensors[checked.target.tensor.0], updates) {
+        check_recurrence(&checked, statement, indices, found);
+    }
     if !check_mask(&checked, statement, indices, found) {
         return None;
     }
@@ -204,7 +206,7 @@ fn check_recurrence(checked: &Assignment, statement: &Statement, indices: &Indic
             .label("read here")
             .related(target.span, "assigned here")
             .help(format!(
-                "a condition in the sum says which elements come before: `sum(j)(… where j < {index})`, or for all `j > {index}`"
+                "a condition in the sum says which elements come before: `sum(j)(… where j < {index})`, or `j > {index}` in each"
             )),
     );
 }
