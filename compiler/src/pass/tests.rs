@@ -1310,9 +1310,9 @@ mod merges {
           let v6:j = minimum(v13:m_coordinate, v14:q_coordinate)
           let v15:in_A = v13:m_coordinate == v6:j
           let v16:in_A = v14:q_coordinate == v6:j
-          let v17:a_vals = a2:A_vals[v5:m]
-          let v18:a_vals = a2:A_vals[v10:q]
-          a4:Y[select(v15:in_A && v16:in_A, v6:j, select(v15:in_A, v6:j, 0))] += select(v15:in_A && v16:in_A, v17:a_vals * v18:a_vals, select(v15:in_A, v17:a_vals, v18:a_vals))
+          let v17:A_val = a2:A_vals[v5:m]
+          let v18:A_val = a2:A_vals[v10:q]
+          a4:Y[select(v15:in_A && v16:in_A, v6:j, select(v15:in_A, v6:j, 0))] += select(v15:in_A && v16:in_A, v17:A_val * v18:A_val, select(v15:in_A, v17:A_val, v18:A_val))
           v5:m = select(v15:in_A, v5:m + 1, v5:m)
           v10:q = select(v16:in_A, v10:q + 1, v10:q)
         }

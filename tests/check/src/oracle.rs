@@ -108,10 +108,9 @@ fn solution(kernel: &Kernel, tensors: &mut [Held], extents: &Extents, statement:
         for_each_index(shape, &mut |index| _ = stored.entry(index.to_vec()).or_insert(fill));
         tensors[target.0] = read;
         let next = Evaluation { kernel, tensors, extents, statement }.run(false);
-        let is_same =
-            |(one, other): ((&Vec<usize>, &Number), (&Vec<usize>, &Number))| one.0 == other.0 && one.1.equals(*other.1);
         let (before, after) = (&result.entries.stored, &next.entries.stored);
-        let is_settled = before.len() == after.len() && before.iter().zip(after).all(is_same);
+        let is_settled = before.len() == after.len()
+            && before.iter().zip(after).all(|(one, other)| one.0 == other.0 && one.1.equals(*other.1));
         result = next;
         if is_settled {
             break;

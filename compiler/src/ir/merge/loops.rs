@@ -353,7 +353,7 @@ impl Expansion<'_> {
         let known = loaded.iter().find(|(load, _)| *load == taken).map(|(_, variable)| *variable);
         let variable = known.unwrap_or_else(|| {
             let array = self.kernel.array(array);
-            let (name, ty) = (array.name.to_lowercase(), array.element.ty());
+            let (name, ty) = (format!("{}_val", array.name.trim_end_matches("_vals")), array.element.ty());
             let variable = self.kernel.declare_variable(&name, ty, false);
             loaded.push((taken, variable));
             variable
