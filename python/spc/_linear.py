@@ -34,16 +34,17 @@ def spsolve_triangular(A: Any, b: Any, lower: bool = True, unit_diagonal: bool =
     :param lower: whether the triangle is the lower one.
     :param unit_diagonal: whether the diagonal is ones, and is not read.
     :returns: an array of the shape of ``b``.
-    :raises SpcError: where a number on the diagonal is zero or not stored; the message names its place.
+    :raises ValueError: where a number on the diagonal is zero or not stored; the message names its place.
     """
     a, b = tensor(A), np.asarray(b)
     if a.ndim != 2 or a.shape[0] != a.shape[1]:
         raise ValueError(f"a triangular matrix is square, and the shape is {a.shape}")
     if b.ndim not in (1, 2) or b.shape[0] != a.shape[0]:
         raise ValueError(f"right-hand sides have the shape {a.shape[:1]} or ({a.shape[0]}, m), and here {b.shape}")
-    if np.result_type(a.dtype, b.dtype).kind not in "fc":
-        b = b.astype(np.float64)
-    return _triangular(b.ndim, bool(lower), bool(unit_diagonal))(A=a, b=b)
+    dtype = np.result_type(a.dtype, b.dtype)
+    dtype = dtype if dtype.kind in "fc" else np.dtype(np.float64)
+    a = a if a.dtype == dtype else a.astype(dtype)
+    return _triangular(b.ndim, bool(lower), bool(unit_diagonal))(A=a, b=b.astype(dtype, copy=False))
 
 
 @functools.lru_cache(maxsize=8)
