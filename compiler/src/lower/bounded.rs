@@ -115,7 +115,7 @@ impl Lowering<'_> {
         body.for_each_assign(&mut |assign| {
             let mut own = Vec::new();
             if let Some((condition, _)) = self.choice_of(assign) {
-                conjuncts(condition, &mut own);
+                condition.conjuncts(&mut own);
             }
             match &mut common {
                 None => common = Some(own.into_iter().cloned().collect()),
@@ -150,7 +150,7 @@ impl Lowering<'_> {
             return assign.clone();
         };
         let mut left = Vec::new();
-        conjuncts(condition, &mut left);
+        condition.conjuncts(&mut left);
         let left = left.into_iter().filter(|condition| !held.contains(condition)).cloned();
         let and = |a, b| notation::Expr::Binary(BinaryOperator::And, Box::new(a), Box::new(b));
         let value = match left.reduce(and) {
@@ -221,17 +221,6 @@ impl Lowering<'_> {
         }
         add(sum.constant.checked_mul(by)?, Expr::Index(1));
         Some((plus, minus))
-    }
-}
-
-/// What `&&` joins.
-fn conjuncts<'e>(condition: &'e notation::Expr, parts: &mut Vec<&'e notation::Expr>) {
-    match condition {
-        notation::Expr::Binary(BinaryOperator::And, left, right) => {
-            conjuncts(left, parts);
-            conjuncts(right, parts);
-        }
-        part => parts.push(part),
     }
 }
 

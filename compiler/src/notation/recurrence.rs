@@ -93,23 +93,13 @@ impl Assignment {
             Expr::Select(condition, yes, no) => {
                 self.own_reads(condition, conditions, reads);
                 let outside = conditions.len();
-                conjuncts(condition, conditions);
+                condition.conjuncts(conditions);
                 self.own_reads(yes, conditions, reads);
                 conditions.truncate(outside);
                 self.own_reads(no, conditions, reads);
             }
             _ => expr.children().into_iter().for_each(|child| self.own_reads(child, conditions, reads)),
         }
-    }
-}
-
-fn conjuncts<'e>(condition: &'e Expr, parts: &mut Vec<&'e Expr>) {
-    match condition {
-        Expr::Binary(BinaryOperator::And, left, right) => {
-            conjuncts(left, parts);
-            conjuncts(right, parts);
-        }
-        part => parts.push(part),
     }
 }
 

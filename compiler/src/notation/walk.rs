@@ -1,7 +1,8 @@
 //! Ways through an expression.
 
 use super::{
-    Access, Assignment, Expr, IndexVariable, Kernel, Reading, Tensor, TensorId, UnaryOperator, Variable, running,
+    Access, Assignment, BinaryOperator, Expr, IndexVariable, Kernel, Reading, Tensor, TensorId, UnaryOperator,
+    Variable, running,
 };
 use crate::diagnostics::Span;
 use crate::format::Format;
@@ -85,6 +86,17 @@ impl Expr {
         match self {
             Expr::Access(access) => vec![access],
             _ => self.children().into_iter().flat_map(Expr::accesses).collect(),
+        }
+    }
+
+    /// Adds the conditions that `&&` joins.
+    pub(crate) fn conjuncts<'e>(&'e self, parts: &mut Vec<&'e Expr>) {
+        match self {
+            Expr::Binary(BinaryOperator::And, left, right) => {
+                left.conjuncts(parts);
+                right.conjuncts(parts);
+            }
+            part => parts.push(part),
         }
     }
 

@@ -243,13 +243,11 @@ impl Directives<'_> {
     /// The variables outside of the parts that an expression reads, but those that it binds.
     fn hidden_variables(&self, expr: &Expr) -> Vec<IndexVariable> {
         match expr {
-            // It depends on how far the loop of the recurrence is.
-            Expr::Access(access) if self.carried(access.tensor).is_some() => {
-                self.carried(access.tensor).into_iter().collect()
-            }
             Expr::Access(access) => {
-                let depends = self.kernel.asked.parts.outside.iter().find(|(workspace, _)| *workspace == access.tensor);
-                depends.map_or(Vec::new(), |(_, outside)| outside.clone())
+                let parts = &self.kernel.asked.parts.outside;
+                let depends = parts.iter().find(|(workspace, _)| *workspace == access.tensor);
+                // The result of a recurrence depends on how far its loop is.
+                depends.map_or_else(|| Vec::from_iter(self.carried(access.tensor)), |(_, outside)| outside.clone())
             }
             Expr::Reduce(_, bound, body) => {
                 self.hidden_variables(body).into_iter().filter(|variable| !bound.contains(variable)).collect()
