@@ -171,10 +171,9 @@ fn usage(text: &str) -> Problem {
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| {
-        eprintln!(
-            "error: this is a fault of spc, please report it together with the command: {}",
-            printable(&panic.to_string())
-        );
+        let fault = printable(&panic.to_string()).into_owned();
+        let report = "this is a fault of spc, please report it together with the command";
+        output::write_on_stderr(&format!("error: {report}: {fault}\n"));
     }));
     spc::io::fail_at_size_limit();
     let arguments: Vec<OsString> = std::env::args_os().collect();

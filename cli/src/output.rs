@@ -2,6 +2,8 @@
 
 use crate::failure::Failure;
 use crate::settings;
+use anstream::adapter::strip_str;
+use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use serde_json::{Map, Value, json};
 use spc_compiler::diagnostics::{printable, printable_json};
@@ -72,29 +74,37 @@ pub(crate) fn report(failure: Failure) -> ExitCode {
     }
     let bold = Style::new().bold();
     let red = AnsiColor::BrightRed.on_default().bold();
+    let help = |lines: Vec<String>| -> String {
+        lines.iter().map(|line| format!("  {bold}= help{bold:#}: {}\n", printable(line))).collect()
+    };
     match failure {
         Failure::Refused(problem) => {
-            anstream::eprintln!("{red}error{red:#}{bold}: {}{bold:#}", printable(&problem.message));
-            for line in problem.help {
-                anstream::eprintln!("  {bold}= help{bold:#}: {}", printable(&line));
-            }
+            let message = printable(&problem.message);
+            write_on_stderr(&format!("{red}error{red:#}{bold}: {message}{bold:#}\n{}", help(problem.help)));
         }
-        Failure::Rendered(text, _) => anstream::eprint!("{text}"),
+        Failure::Rendered(text, _) => write_on_stderr(&text),
         Failure::Usage(problem) => {
-            anstream::eprintln!("{red}error{red:#}: {}", printable(&problem.message));
-            for line in problem.help {
-                anstream::eprintln!("  {bold}= help{bold:#}: {}", printable(&line));
-            }
-            anstream::eprintln!("\nFor more information, try '--help'.");
+            let message = printable(&problem.message);
+            let more = "\nFor more information, try '--help'.\n";
+            write_on_stderr(&format!("{red}error{red:#}: {message}\n{}{more}", help(problem.help)));
         }
         Failure::Reported | Failure::BrokenPipe => {}
     }
     status
 }
 
+/// Writes a text with styles on standard error, in one piece: processes that share it do not write into each other's lines.
+pub(crate) fn write_on_stderr(text: &str) {
+    // Whoever closed standard error does not want to read it.
+    _ = match AutoStream::choice(&io::stderr()) {
+        ColorChoice::Never => io::stderr().write_all(strip_str(text).to_string().as_bytes()),
+        _ => anstream::stderr().write_all(text.as_bytes()),
+    };
+}
+
 /// Prints a text on standard error, as [`print`] does.
 pub(crate) fn print_on_stderr(text: &str) {
-    anstream::eprint!("{}", printable(text));
+    write_on_stderr(&printable(text));
 }
 
 /// The same of a text with styles, which stay.
@@ -116,7 +126,7 @@ pub(crate) fn print_styled_on_stderr(text: &str) {
         rest = &style[length.max(1)..];
     }
     shown += &printable(rest);
-    anstream::eprint!("{shown}");
+    write_on_stderr(&shown);
 }
 
 /// Lines of cells in columns, each as wide as its widest cell; columns from `first_right` on are flush right.

@@ -8,6 +8,7 @@ use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator as _, Destination, Source};
 use mpi::{Tag, Threading};
 use std::cell::Cell;
+use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 /// This process among those that run the same program.
@@ -67,7 +68,9 @@ impl MpiRank {
             open = left;
             let Some((rank, _)) = open.first() else { return };
             if let Some(limit) = self.limit.filter(|limit| begin.elapsed() >= *limit) {
-                eprintln!("error: rank {}: {}", self.rank(), CommunicationError::Late { rank: *rank, limit });
+                let late = CommunicationError::Late { rank: *rank, limit };
+                // In one piece: other processes write there too, and who closed it does not want to read.
+                _ = io::stderr().write_all(format!("error: rank {}: {late}\n", self.rank()).as_bytes());
                 self.abort(1);
             }
             match begin.elapsed() < EAGER {
