@@ -71,9 +71,9 @@ pub struct Kernel {
 pub struct Pivot {
     /// The result.
     pub result: TensorId,
-    /// The operand.
+    /// The operand, or the result itself.
     pub operand: TensorId,
-    /// The result's mode for each of the operand's.
+    /// The result's mode for each of the operand's; none for the result's diagonal.
     pub modes: Vec<usize>,
 }
 

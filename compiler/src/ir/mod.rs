@@ -160,15 +160,15 @@ pub struct Kernel {
     pub body: Vec<Statement>,
 }
 
-/// An input whose elements divide those of a dense output. Where one is zero, as on the diagonal of a singular matrix, the output is not
-/// finite there, nor in what is made of it.
+/// An input whose elements divide those of a dense output, or an output that others of its elements are divided by on its diagonal. Where
+/// one is zero, as of a singular matrix, the output is not finite there, nor in what is made of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pivot {
     /// The output.
     pub output: TensorId,
-    /// The input.
+    /// The input, or the output itself.
     pub input: TensorId,
-    /// The output's mode for each of the input's.
+    /// The output's mode for each of the input's; none for a diagonal.
     pub modes: Vec<usize>,
 }
 

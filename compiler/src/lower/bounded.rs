@@ -70,7 +70,7 @@ impl Lowering<'_> {
 
     /// Whether the coordinates of all operands can be searched for.
     fn takes_bounds(&self, variable: IndexVariable, body: &Statement, scope: &Scope) -> bool {
-        let is_computed = |inner: &IndexVariable| self.concrete.variables[inner.0].value.is_some();
+        let is_computed = |inner: &IndexVariable| *inner != variable && self.concrete.running(*inner).contains(&variable);
         let is_searched = |(access, depth): &(Access, usize)| {
             let format = self.storage(access.tensor, *depth).format;
             !self.sparse.contains_key(&access.tensor)
@@ -79,7 +79,7 @@ impl Lowering<'_> {
                 && !level::is_sequential(format)
                 && !format.kind.has_vacancies()
         };
-        // The coordinates of a computed index are walked instead.
+        // The coordinates of an index that is computed from it are walked instead.
         let is_walked = matches!(body, Statement::Forall { variable, .. } if is_computed(variable));
         let operands = self.operands(variable, body, scope);
         let is_one = |(access, depth): &(Access, usize)| {

@@ -6,16 +6,24 @@
 //!
 //! Each read is at a coordinate of one mode that is below the one that is assigned, or, with `j > i`, above it. So the loop over that
 //! mode is outermost, and goes up or down: what an iteration reads has been assigned by those before it.
+//!
+//! ```text
+//! F(i, j) = A(i, j) - sum(k)(F(i, k) * F(k, j) / F(k, k) where k < i && k < j) where A(i, j)
+//! ```
+//!
+//! Here what is read comes before in the order of the storage: in a row above, or in the same row and a column before. So the loops over
+//! both modes go up, and are outermost.
 
-use super::{Access, Assignment, BinaryOperator, Expr, IndexVariable, Kernel, TensorId};
+use super::{Access, Assignment, BinaryOperator, Expr, IndexVariable, Kernel, Role, Tensor, TensorId, Variable};
 use crate::ir::{IndexExpr, Literal};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The order in which the elements of a recurrence are assigned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recurrence {
-    /// The variable of the target whose loop carries values from one iteration to later ones.
-    pub variable: IndexVariable,
-    /// How its loop goes.
+    /// The variables of the target whose loops carry values from one iteration to later ones, the outermost first.
+    pub variables: Vec<IndexVariable>,
+    /// How their loops go.
     pub direction: Direction,
 }
 
@@ -31,29 +39,52 @@ pub enum Direction {
 impl Assignment {
     /// Whether the right-hand side reads the tensor that is assigned.
     pub fn is_recurrent(&self) -> bool {
-        self.value.accesses().iter().any(|access| access.tensor == self.target.tensor)
+        self.value.accesses().iter().any(|access| self.is_own(access))
+    }
+
+    /// Whether an access reads the tensor that is assigned.
+    pub fn is_own(&self, access: &Access) -> bool {
+        access.values() == self.target.tensor
     }
 
     /// The order of a statement that reads what it assigns; `None` where there is none in which all that is read has been assigned
-    /// before, and for other statements.
-    pub fn recurrence(&self) -> Option<Recurrence> {
+    /// before, and for other statements. A sparse target has its entries in the order of its storage.
+    pub fn recurrence(&self, tensors: &[Tensor], variables: &[Variable]) -> Option<Recurrence> {
         let mut reads = Vec::new();
         self.own_reads(&self.value, &mut Vec::new(), &mut reads);
-        let own = &self.target.indices;
-        let orders = own.iter().enumerate().flat_map(|(mode, &variable)| {
-            [Direction::Up, Direction::Down].map(|direction| (mode, Recurrence { variable, direction }))
-        });
-        let has_all = |(mode, order): &(usize, Recurrence)| {
-            reads.iter().all(|(read, conditions)| {
-                let at = read.indices[*mode];
-                conditions.iter().any(|condition| direction(condition, at, order.variable) == Some(order.direction))
-            })
+        if reads.is_empty() {
+            return None;
+        }
+        let target = &tensors[self.target.tensor.0];
+        let reads: Vec<Read<'_>> =
+            reads.iter().map(|(access, conditions)| Read::new(access, conditions, variables)).collect();
+        let along = |modes: &[usize], direction: Direction| {
+            let depths = reads.iter().map(|read| read.depth(modes, &self.target.indices, direction));
+            let depth = depths.collect::<Option<Vec<usize>>>()?.into_iter().max()?;
+            let variables = modes[..=depth].iter().map(|&mode| self.target.indices[mode]).collect();
+            Some(Recurrence { variables, direction })
         };
-        if reads.is_empty() { None } else { orders.into_iter().find(has_all).map(|(_, order)| order) }
+        let directions = [Direction::Up, Direction::Down];
+        let storage = target.format.mode_order()?;
+        let of_one_mode = || {
+            let modes = (0..self.target.indices.len()).filter(|_| target.format.is_dense());
+            modes.flat_map(|mode| directions.map(|direction| (mode, direction)))
+        };
+        of_one_mode()
+            .find_map(|(mode, direction)| along(&[mode], direction))
+            .or_else(|| directions.into_iter().find_map(|direction| along(&storage, direction)))
+    }
+
+    /// The input that has entries just where a sparse target has: it is stored alike, and a mask at the target's indices.
+    pub fn pattern(&self, tensors: &[Tensor]) -> Option<TensorId> {
+        let mask = self.mask.as_ref().filter(|mask| mask.indices == self.target.indices)?;
+        let (input, target) = (&tensors[mask.tensor.0], &tensors[self.target.tensor.0]);
+        let is_alike = input.role == Role::Input && input.format == target.format && !target.format.is_dense();
+        is_alike.then_some(mask.tensor)
     }
 
     /// What a statement that reads what it assigns divides by: operands at indices of the target alone, each with the target's mode for each
-    /// of its own.
+    /// of its own; and the target itself, without modes, where it is its diagonal.
     pub fn pivots(&self, kernel: &Kernel) -> Vec<(TensorId, Vec<usize>)> {
         let mut found = Vec::new();
         if self.is_recurrent() {
@@ -66,12 +97,15 @@ impl Assignment {
         if let Expr::Binary(BinaryOperator::Divide, _, divisor) = expr
             && let Expr::Access(access) = &**divisor
         {
+            let indices: Option<Vec<IndexVariable>> =
+                access.indices.iter().map(|&index| plain(index, &kernel.variables)).collect();
+            let is_diagonal = indices.is_some_and(|all| all.len() > 1 && all.iter().all(|index| *index == all[0]));
+            if self.is_own(access) {
+                found.extend(is_diagonal.then(|| (self.target.tensor, Vec::new())));
+                return;
+            }
             let mode = |index: &IndexVariable| {
-                let of = match &kernel.variables[index.0].value {
-                    None => *index,
-                    Some(IndexExpr::Variable(of)) => *of,
-                    Some(_) => return None,
-                };
+                let of = plain(*index, &kernel.variables)?;
                 self.target.indices.iter().position(|own| *own == of)
             };
             found.extend(
@@ -89,7 +123,7 @@ impl Assignment {
         reads: &mut Vec<(&'e Access, Vec<&'e Expr>)>,
     ) {
         match expr {
-            Expr::Access(access) if access.tensor == self.target.tensor => reads.push((access, conditions.clone())),
+            Expr::Access(access) if self.is_own(access) => reads.push((access, conditions.clone())),
             Expr::Select(condition, yes, no) => {
                 self.own_reads(condition, conditions, reads);
                 let outside = conditions.len();
@@ -103,34 +137,90 @@ impl Assignment {
     }
 }
 
-/// In which direction a loop over `own` has come by the coordinate `read` before, if a condition says so.
-fn direction(condition: &Expr, read: IndexVariable, own: IndexVariable) -> Option<Direction> {
-    let Expr::Binary(operator, left, right) = condition else { return None };
-    let ((one, more), (other, than)) = (offset(left)?, offset(right)?);
-    // `one` compares with `other` and this difference.
-    let difference = than - more;
-    let (operator, difference) = match () {
-        () if (one, other) == (read, own) => (*operator, difference),
-        () if (one, other) == (own, read) => (turned(*operator), -difference),
-        () => return None,
-    };
-    match operator {
-        BinaryOperator::Less if difference <= 0 => Some(Direction::Up),
-        BinaryOperator::LessEqual | BinaryOperator::Equal if difference < 0 => Some(Direction::Up),
-        BinaryOperator::Greater if difference >= 0 => Some(Direction::Down),
-        BinaryOperator::GreaterEqual | BinaryOperator::Equal if difference > 0 => Some(Direction::Down),
-        _ => None,
+/// A read of the target, and what its conditions say of index variables.
+struct Read<'a> {
+    /// The variable of each mode; `None` where it is computed.
+    indices: Vec<Option<IndexVariable>>,
+    /// `x - y <= most`, of all conditions together.
+    differences: BTreeMap<(IndexVariable, IndexVariable), i128>,
+    variables: &'a [Variable],
+}
+
+impl<'a> Read<'a> {
+    fn new(access: &Access, conditions: &[&Expr], variables: &'a [Variable]) -> Self {
+        let indices = access.indices.iter().map(|&index| plain(index, variables)).collect();
+        let mut read = Read { indices, differences: BTreeMap::new(), variables };
+        conditions.iter().for_each(|condition| read.take(condition));
+        read.close();
+        read
+    }
+
+    /// Notes what a comparison of two index variables says.
+    fn take(&mut self, condition: &Expr) {
+        let Expr::Binary(operator, left, right) = condition else { return };
+        let Some(((one, more), (other, than))) = offset(left).zip(offset(right)) else { return };
+        let Some((one, other)) = plain(one, self.variables).zip(plain(other, self.variables)) else { return };
+        // `one` compares with `other` and this difference.
+        let difference = than - more;
+        let mut note = |one, other, most: i128| {
+            let known = self.differences.entry((one, other)).or_insert(most);
+            *known = most.min(*known);
+        };
+        match operator {
+            BinaryOperator::Less => note(one, other, difference - 1),
+            BinaryOperator::LessEqual => note(one, other, difference),
+            BinaryOperator::Greater => note(other, one, -difference - 1),
+            BinaryOperator::GreaterEqual => note(other, one, -difference),
+            BinaryOperator::Equal => {
+                note(one, other, difference);
+                note(other, one, -difference);
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds what follows: `x - z <= (x - y) + (y - z)`.
+    fn close(&mut self) {
+        let variables: BTreeSet<IndexVariable> = self.differences.keys().flat_map(|&(x, y)| [x, y]).collect();
+        for &between in &variables {
+            for &x in &variables {
+                for &z in &variables {
+                    let (Some(&one), Some(&other)) =
+                        (self.differences.get(&(x, between)), self.differences.get(&(between, z)))
+                    else {
+                        continue;
+                    };
+                    let known = self.differences.entry((x, z)).or_insert(one + other);
+                    *known = (*known).min(one + other);
+                }
+            }
+        }
+    }
+
+    /// The place among `modes`, in the order of loops over them, at which the read is known to come before what is assigned at `own`.
+    fn depth(&self, modes: &[usize], own: &[IndexVariable], direction: Direction) -> Option<usize> {
+        for (place, &mode) in modes.iter().enumerate() {
+            let (read, own) = (self.indices[mode]?, plain(own[mode], self.variables)?);
+            if read == own {
+                continue;
+            }
+            let (one, other) = if direction == Direction::Up { (read, own) } else { (own, read) };
+            match *self.differences.get(&(one, other))? {
+                ..0 => return Some(place),
+                0 => {}
+                _ => return None,
+            }
+        }
+        None
     }
 }
 
-/// The comparison with its sides exchanged.
-fn turned(operator: BinaryOperator) -> BinaryOperator {
-    match operator {
-        BinaryOperator::Less => BinaryOperator::Greater,
-        BinaryOperator::LessEqual => BinaryOperator::GreaterEqual,
-        BinaryOperator::Greater => BinaryOperator::Less,
-        BinaryOperator::GreaterEqual => BinaryOperator::LessEqual,
-        other => other,
+/// The variable that an index is, also where it is computed as another; `None` where it is more than that.
+fn plain(index: IndexVariable, variables: &[Variable]) -> Option<IndexVariable> {
+    match &variables[index.0].value {
+        None => Some(index),
+        Some(IndexExpr::Variable(of)) => Some(*of),
+        Some(_) => None,
     }
 }
 

@@ -11,7 +11,7 @@
 use super::directives::is_called;
 use super::state::{Scheduler, Term};
 use super::structure::Question;
-use super::{Access, AskedCopy, Expr, IndexVariable, Kernel, OutputStructure, Tensor, TensorId, TensorKind};
+use super::{Access, AskedCopy, Expr, IndexVariable, Kernel, OutputStructure, Reading, Tensor, TensorId, TensorKind};
 use super::{is_identity, level_variables, simplify_expr, stored_levels, without};
 use crate::format::{Coordinate, Format, Level, LevelFormat};
 use crate::level::is_located;
@@ -338,7 +338,8 @@ impl Kernel {
 
     /// Whether it must not be.
     pub(super) fn must_not_be_copied(&self, access: &Access) -> bool {
-        self.asked_copy(access).is_some_and(|asked| asked.order.is_none())
+        let is_of_another = matches!(access.reads, Reading::ValueOf(_));
+        is_of_another || self.asked_copy(access).is_some_and(|asked| asked.order.is_none())
     }
 
     /// The indices of an access in the order of their names, where these are all of them.

@@ -8,6 +8,9 @@
 //!
 //! Every access to the second reads the values of the second where the first has an entry. What is said is trusted here; each call
 //! compares the index arrays.
+//!
+//! So are a sparse result's own values read by the statement that assigns it, as in an incomplete factorization: the result has the index
+//! arrays of its mask, which are walked.
 
 use super::{Kernel, TensorId, TensorKind};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
@@ -37,7 +40,7 @@ pub(super) fn aligned(
     declared: &mut Kernel,
     found: &mut Diagnostics,
 ) -> Option<notation::Kernel> {
-    let directives = &kernel.schedule.as_ref()?.directives;
+    let directives = kernel.schedule.as_ref().map_or(&[][..], |schedule| &schedule.directives);
     for (directive, names) in said(directives) {
         match tensors(kernel, names) {
             // Another kernel of the chain reads them.
@@ -48,9 +51,19 @@ pub(super) fn aligned(
             },
         }
     }
-    let pattern = |tensor: TensorId| declared.tensor(tensor).pattern;
     let mut changed = kernel.clone();
     let mut is_changed = false;
+    for statement in &mut changed.statements {
+        let Some(pattern) = statement.pattern(&kernel.tensors).filter(|_| statement.is_recurrent()) else { continue };
+        let target = statement.target.tensor;
+        statement.value.for_each_access_mut(&mut |access| {
+            if access.tensor == target {
+                *access = Access { tensor: pattern, reads: Reading::ValueOf(target), ..access.clone() };
+                is_changed = true;
+            }
+        });
+    }
+    let pattern = |tensor: TensorId| declared.tensor(tensor).pattern;
     let mut align = |access: &mut Access| {
         if let Some(other) = pattern(access.tensor) {
             if access.reads == Reading::Value {

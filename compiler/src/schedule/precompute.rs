@@ -234,10 +234,12 @@ impl Directives<'_> {
         free
     }
 
-    /// The variable whose loop carries the values of a result that its own statement reads.
-    fn carried(&self, tensor: TensorId) -> Option<IndexVariable> {
-        let statement = self.notation.statements.iter().find(|statement| statement.target.tensor == tensor)?;
-        statement.recurrence().map(|recurrence| recurrence.variable)
+    /// The variables whose loops carry the values of a result that its own statement reads.
+    fn carried(&self, tensor: TensorId) -> Vec<IndexVariable> {
+        let notation = self.notation;
+        let statement = notation.statements.iter().find(|statement| statement.target.tensor == tensor);
+        let recurrence = statement.and_then(|statement| statement.recurrence(&notation.tensors, &notation.variables));
+        recurrence.map_or_else(Vec::new, |recurrence| recurrence.variables)
     }
 
     /// The variables outside of the parts that an expression reads, but those that it binds.
@@ -247,7 +249,7 @@ impl Directives<'_> {
                 let parts = &self.kernel.asked.parts.outside;
                 let depends = parts.iter().find(|(workspace, _)| *workspace == access.tensor);
                 // The result of a recurrence depends on how far its loop is.
-                depends.map_or_else(|| Vec::from_iter(self.carried(access.tensor)), |(_, outside)| outside.clone())
+                depends.map_or_else(|| self.carried(access.values()), |(_, outside)| outside.clone())
             }
             Expr::Reduce(_, bound, body) => {
                 self.hidden_variables(body).into_iter().filter(|variable| !bound.contains(variable)).collect()

@@ -172,33 +172,39 @@ impl Scheduler<'_> {
     }
 
     fn assignment(&mut self, assignment: &notation::Assignment) -> Statement {
-        let Some(Recurrence { variable, direction }) = assignment.recurrence() else {
+        let notation = self.notation;
+        let Some(recurrence) = assignment.recurrence(&notation.tensors, &notation.variables) else {
             return self.loops_for(assignment);
         };
+        let Recurrence { variables, direction } = recurrence;
         let result = assignment.target.tensor;
         let pivots = assignment.pivots(self.notation).into_iter();
         self.kernel.pivots.extend(pivots.map(|(operand, modes)| Pivot { result, operand, modes }));
-        // The loop that carries values is outside of all others.
+        // The loops that carry values are outside of all others.
         let mut inner = Vec::new();
         assignment.value.for_each_variable(&mut |other| inner.push(other));
         let inner = self.kernel.loops_of(&[&assignment.target.indices[..], &inner].concat());
-        self.kernel
-            .asked
-            .order
-            .extend(inner.into_iter().filter(|other| *other != variable).map(|other| (variable, other)));
-        self.carried = Some((result, variable));
+        for (place, &outer) in variables.iter().enumerate() {
+            let inside = inner.iter().filter(|other| !variables[..=place].contains(other));
+            self.kernel.asked.order.extend(inside.map(|&other| (outer, other)));
+        }
+        self.carried = Some((result, variables.clone()));
         let mut statement = self.loops_for(assignment);
         self.carried = None;
-        let Statement::Forall { variable: outermost, run, body } = &mut statement else {
-            self.not_in_order(assignment, variable);
-            return statement;
-        };
-        *run = Run::InOrder(direction);
-        let is_walked = || !crate::lattice::operands(&self.kernel, variable, body).is_empty();
-        if *outermost != variable || direction == Direction::Down && is_walked() {
-            self.not_in_order(assignment, variable);
-        } else {
+        let mut rest = &mut statement;
+        for variable in variables {
+            let Statement::Forall { variable: next, run, body } = rest else {
+                self.not_in_order(assignment, variable);
+                break;
+            };
+            *run = Run::InOrder(direction);
+            let is_walked = || !crate::lattice::operands(&self.kernel, variable, body).is_empty();
+            if *next != variable || direction == Direction::Down && is_walked() {
+                self.not_in_order(assignment, variable);
+                break;
+            }
             self.decide(What::Serial(self.kernel.variable(variable).to_owned()), Why::Recurrent);
+            rest = body;
         }
         statement
     }

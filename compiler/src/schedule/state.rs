@@ -49,8 +49,8 @@ pub(super) struct Scheduler<'a> {
     pub(super) problems: Diagnostics,
     /// Directives that name loops which are not there yet.
     pub(super) pending: Vec<Directive>,
-    /// The result of a recurrence, and the variable whose loop carries its values.
-    pub(super) carried: Option<(TensorId, IndexVariable)>,
+    /// The result of a recurrence, and the variables whose loops carry its values.
+    pub(super) carried: Option<(TensorId, Vec<IndexVariable>)>,
 }
 
 /// What one loop nest computes.
@@ -196,11 +196,11 @@ impl Scheduler<'_> {
         made_of: &dyn Fn(IndexVariable) -> Vec<IndexVariable>,
     ) -> Vec<IndexVariable> {
         let mut free = expr.free_variables(made_of);
-        if let Some((result, variable)) = self.carried
-            && !free.contains(&variable)
-            && expr.accesses().iter().any(|access| access.tensor == result)
+        if let Some((result, variables)) = &self.carried
+            && expr.accesses().iter().any(|access| access.values() == *result)
         {
-            free.push(variable);
+            let missing: Vec<IndexVariable> = variables.iter().copied().filter(|own| !free.contains(own)).collect();
+            free.extend(missing);
         }
         free
     }

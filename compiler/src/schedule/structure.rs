@@ -30,7 +30,7 @@ impl Question<'_> {
             return (OutputStructure::Dense, Why::AllDense);
         }
         let drivers: Vec<&Access> =
-            self.reads.iter().filter(|access| self.is_sparse_over_output(access, stored)).collect();
+            self.reads.iter().filter(|access| self.is_other(access) && self.is_sparse_over_output(access, stored)).collect();
         if let [driver] = drivers[..]
             && self.has_same_levels(driver, stored)
             && decides_entries(self.kernel, self.target, self.value, self.masks, driver)
@@ -42,6 +42,11 @@ impl Question<'_> {
             return (OutputStructure::Shared { access, levels: stored }, why);
         }
         (OutputStructure::Appended, Why::NoStructure)
+    }
+
+    /// Whether an access reads something else than the output itself.
+    fn is_other(&self, access: &Access) -> bool {
+        access.values() != self.target.tensor
     }
 
     /// Whether the operand has a level that is not dense over a mode of the output's stored levels.

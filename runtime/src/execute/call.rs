@@ -757,10 +757,11 @@ impl<'k> Call<'k> {
     fn check_pivot(&self, pivot: &Pivot) -> Result<(), Error> {
         let (output, input) = (self.kernel.tensor(pivot.output), self.kernel.tensor(pivot.input));
         let place = self.place(ArrayRole::Values { tensor: pivot.output });
-        let values = place.map(|place| &self.arrays[place].data);
-        let (Some(Data::Values(values)), Some(operand)) = (values, &self.tensors[pivot.input.index()]) else {
-            return Ok(());
-        };
+        let Some(Data::Values(values)) = place.map(|place| &self.arrays[place].data) else { return Ok(()) };
+        if pivot.output == pivot.input {
+            return self.check_diagonal(output, values);
+        }
+        let Some(operand) = &self.tensors[pivot.input.index()] else { return Ok(()) };
         let Some(order) = output.format.mode_order() else { return Ok(()) };
         let operand: &AnyTensor = operand;
         let shape = self.shape(output);
@@ -785,6 +786,36 @@ impl<'k> Call<'k> {
         let is_stored = operand.locate(&index).is_some();
         let (result, divisor) = (output.name.clone(), input.name.clone());
         Err(Error::ZeroPivot { result, divisor, index, is_stored })
+    }
+
+    /// Whether elements of a result are divided by others on its diagonal, of which one is zero.
+    fn check_diagonal(&self, output: &Tensor, values: &Values) -> Result<(), Error> {
+        if with_values!(values, |values| values.iter().all(|value| value.to_c64().is_finite())) {
+            return Ok(());
+        }
+        let shape = self.shape(output);
+        let pattern = match output.source {
+            Source::Output { structure: Structure::Shared { operand, .. }, .. } => &self.tensors[operand.index()],
+            _ => &None,
+        };
+        let locate = |index: &[usize]| match pattern {
+            Some(pattern) => pattern.locate(index),
+            None => {
+                let order = output.format.mode_order().unwrap_or_default();
+                Some(order.iter().fold(0, |place, &mode| place * shape[mode] + index[mode]))
+            }
+        };
+        let is_zero =
+            |place: usize| with_values!(values, |values| values[place].to_c64() == 0.0.into());
+        let diagonal = (0..shape.iter().copied().min().unwrap_or(0)).map(|row| vec![row; shape.len()]);
+        let mut found = diagonal.map(|index| (locate(&index), index));
+        match found.find(|(place, _)| place.is_none_or(is_zero)) {
+            None => Ok(()),
+            Some((place, index)) => {
+                let (result, is_stored) = (output.name.clone(), place.is_some());
+                Err(Error::ZeroDiagonal { result, index, is_stored })
+            }
+        }
     }
 
     /// The outputs, in the order of the kernel's declarations.

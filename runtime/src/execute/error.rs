@@ -310,6 +310,20 @@ pub enum Error {
         /// Whether a zero is stored there.
         is_stored: bool,
     },
+    /// A recurrence, such as an incomplete factorization, divided by zero on its own diagonal.
+    #[error(
+        "`{result}` is not finite: other elements are divided by `{result}({})`, which is {}; a larger diagonal of the input, or another order \
+         of its rows and columns, may help",
+        counted_from_zero(.index), if *.is_stored { "zero" } else { "not stored, so zero" }
+    )]
+    ZeroDiagonal {
+        /// What it makes.
+        result: String,
+        /// Where.
+        index: Vec<usize>,
+        /// Whether it is stored.
+        is_stored: bool,
+    },
     /// There was no memory for an array that a kernel makes: a workspace, a thread's copy of a result, or what is appended to one.
     #[error(
         "there is not enough memory here for an array that kernel `{kernel}` makes: {array}; smaller extents, a temporary or result in a \

@@ -76,7 +76,8 @@ pub(super) fn check(
 
     reduction::check_scope(&reduced, &checked, indices, found);
     if may_recur(statement, &tensors[checked.target.tensor.0], updates) {
-        check_recurrence(&checked, statement, indices, found);
+        search_own_reads(&mut checked, tensors, indices);
+        check_recurrence(&checked, statement, tensors, indices, found);
     }
     if !check_mask(&checked, statement, indices, found) {
         return None;
@@ -172,10 +173,9 @@ fn own_read(statement: &Statement) -> Option<uses::Use<'_>> {
     uses::of_statement(statement).into_iter().skip(1).find(|used| used.name.name == statement.target.name.name)
 }
 
-/// Whether a statement may read what it assigns, at elements that come before: each element of a dense tensor is assigned once.
+/// Whether a statement may read what it assigns, at elements that come before: each element is assigned once.
 fn may_recur(statement: &Statement, target: &Tensor, updates: bool) -> bool {
-    let is_whole = target.format.is_dense() && target.format.mode_order().is_some();
-    is_whole
+    target.format.mode_order().is_some()
         && !updates
         && statement.operator == AssignOperator::Assign
         && is_elsewhere(&statement.value, &statement.target)
@@ -188,17 +188,56 @@ fn reads_itself(expr: &syntax::Expr, target: &syntax::Access) -> bool {
         || expr.children().into_iter().any(|child| reads_itself(child, target))
 }
 
-/// Says where no order of the elements has all that a statement reads of its own target assigned before.
-fn check_recurrence(checked: &Assignment, statement: &Statement, indices: &Indices, found: &mut Diagnostics) {
+/// Has a recurrence search for what it reads of its own sparse target in other rows than the one that it assigns, in which a loop is.
+fn search_own_reads(checked: &mut Assignment, tensors: &[Tensor], indices: &mut Indices) {
+    let target = checked.target.clone();
+    let format = &tensors[target.tensor.0].format;
+    let Some(modes) = format.mode_order().filter(|_| !format.is_dense()) else { return };
+    checked.value.for_each_access_mut(&mut |access| {
+        if access.tensor != target.tensor {
+            return;
+        }
+        for (depth, &mode) in modes.iter().enumerate() {
+            let is_elsewhere = modes[..depth].iter().any(|&above| access.indices[above] != target.indices[above]);
+            if is_elsewhere && target.indices.contains(&access.indices[mode]) {
+                access.indices[mode] = indices.copy(access.indices[mode], &access.indices, access.span);
+            }
+        }
+    });
+}
+
+/// Says where no order of the elements has all that a statement reads of its own target assigned before, and where nothing says which
+/// entries a sparse one has.
+fn check_recurrence(
+    checked: &Assignment,
+    statement: &Statement,
+    tensors: &[Tensor],
+    indices: &Indices,
+    found: &mut Diagnostics,
+) {
     if !checked.is_recurrent() {
-        return;
-    }
-    let is_plain = |index: &IndexVariable| indices.variables[index.0].value.is_none();
-    if checked.target.indices.iter().all(is_plain) && checked.recurrence().is_some() {
         return;
     }
     let Some(read) = own_read(statement) else { return };
     let target = &statement.target;
+    let stored = &tensors[checked.target.tensor.0];
+    if stored.is_sparse() && checked.pattern(tensors).is_none() {
+        let message = format!("`{}` is read by the statement that assigns it, which does not say which entries it has", stored.name);
+        found.push(
+            Diagnostic::new(codes::RESULT_READ, read.span, message)
+                .label("read here")
+                .related(target.span, "assigned here")
+                .help(format!(
+                    "say whose entries it has, as in `{target} = … where A(…)` with the same indices, and declare that input as `{}`",
+                    stored.format
+                )),
+        );
+        return;
+    }
+    let is_plain = |index: &IndexVariable| indices.variables[index.0].value.is_none();
+    if checked.target.indices.iter().all(is_plain) && checked.recurrence(tensors, &indices.variables).is_some() {
+        return;
+    }
     let index = uses::names_in(target).first().map_or("i".to_owned(), |name| name.name.clone());
     let message = format!("no order of `{index}` has all that is read of `{}` assigned before", target.name);
     found.push(
