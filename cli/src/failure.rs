@@ -1,6 +1,6 @@
 //! What ends a command before its work is done.
 
-use crate::{output, settings};
+use crate::{settings, stderr};
 use anstyle::Style;
 use serde_json::{Value, json};
 use spc_compiler::diagnostics::printable;
@@ -114,7 +114,7 @@ pub(crate) fn note(message: impl Display) {
         return;
     }
     let bold = Style::new().bold();
-    output::write_on_stderr(&format!("{bold}note{bold:#}: {}\n", printable(&message.to_string())));
+    stderr::write(&format!("{bold}note{bold:#}: {}\n", printable(&message.to_string())));
 }
 
 impl Display for Failure {

@@ -31,6 +31,7 @@ mod run;
 mod settings;
 mod source;
 mod standalone;
+mod stderr;
 mod suite;
 mod test;
 mod threads;
@@ -118,7 +119,7 @@ fn parsed(arguments: &[OsString]) -> Result<Command, ExitCode> {
             return ExitCode::SUCCESS;
         }
         if !early.json {
-            output::print_styled_on_stderr(&error.render().ansi().to_string());
+            stderr::print_styled(&error.render().ansi().to_string());
             return ExitCode::from(2);
         }
         early.hold();
@@ -173,7 +174,7 @@ fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| {
         let fault = printable(&panic.to_string()).into_owned();
         let report = "this is a fault of spc, please report it together with the command";
-        output::write_on_stderr(&format!("error: {report}: {fault}\n"));
+        stderr::write(&format!("error: {report}: {fault}\n"));
     }));
     spc::io::fail_at_size_limit();
     let arguments: Vec<OsString> = std::env::args_os().collect();

@@ -1,9 +1,7 @@
-//! Standard output, which somebody may close before all is printed.
+//! Standard output, which somebody may close before all is printed, and how a command ends.
 
 use crate::failure::Failure;
-use crate::settings;
-use anstream::adapter::strip_str;
-use anstream::{AutoStream, ColorChoice};
+use crate::{settings, stderr};
 use anstyle::{AnsiColor, Style};
 use serde_json::{Map, Value, json};
 use spc_compiler::diagnostics::{printable, printable_json};
@@ -80,53 +78,17 @@ pub(crate) fn report(failure: Failure) -> ExitCode {
     match failure {
         Failure::Refused(problem) => {
             let message = printable(&problem.message);
-            write_on_stderr(&format!("{red}error{red:#}{bold}: {message}{bold:#}\n{}", help(problem.help)));
+            stderr::write(&format!("{red}error{red:#}{bold}: {message}{bold:#}\n{}", help(problem.help)));
         }
-        Failure::Rendered(text, _) => write_on_stderr(&text),
+        Failure::Rendered(text, _) => stderr::write(&text),
         Failure::Usage(problem) => {
             let message = printable(&problem.message);
             let more = "\nFor more information, try '--help'.\n";
-            write_on_stderr(&format!("{red}error{red:#}: {message}\n{}{more}", help(problem.help)));
+            stderr::write(&format!("{red}error{red:#}: {message}\n{}{more}", help(problem.help)));
         }
         Failure::Reported | Failure::BrokenPipe => {}
     }
     status
-}
-
-/// Writes a text with styles on standard error, in one piece: processes that share it do not write into each other's lines.
-pub(crate) fn write_on_stderr(text: &str) {
-    // Whoever closed standard error does not want to read it.
-    _ = match AutoStream::choice(&io::stderr()) {
-        ColorChoice::Never => io::stderr().write_all(strip_str(text).to_string().as_bytes()),
-        _ => anstream::stderr().write_all(text.as_bytes()),
-    };
-}
-
-/// Prints a text on standard error, as [`print`] does.
-pub(crate) fn print_on_stderr(text: &str) {
-    write_on_stderr(&printable(text));
-}
-
-/// The same of a text with styles, which stay.
-pub(crate) fn print_styled_on_stderr(text: &str) {
-    let mut rest = text;
-    let mut shown = String::with_capacity(text.len());
-    while let Some(place) = rest.find('\x1b') {
-        let (before, style) = rest.split_at(place);
-        let length = style.find('m').filter(|&end| {
-            let inner = style[1..end].strip_prefix('[');
-            inner.is_some_and(|inner| inner.bytes().all(|byte| byte.is_ascii_digit() || byte == b';'))
-        });
-        let length = length.map_or(0, |end| end + 1);
-        shown += &printable(before);
-        shown += &style[..length];
-        if length == 0 {
-            shown += &printable("\x1b");
-        }
-        rest = &style[length.max(1)..];
-    }
-    shown += &printable(rest);
-    write_on_stderr(&shown);
 }
 
 /// Lines of cells in columns, each as wide as its widest cell; columns from `first_right` on are flush right.

@@ -2,7 +2,7 @@
 
 use crate::arguments::{KernelArguments, Named};
 use crate::failure::{self, Failure, Place, Problem};
-use crate::{files, names, output, settings};
+use crate::{files, names, settings, stderr};
 use serde_json::{Value, json};
 use spc_compiler::diagnostics::{Diagnostic, Diagnostics, line_and_column, render::render};
 use spc_compiler::format::resolve::Definitions;
@@ -129,7 +129,7 @@ impl Source {
         if let Some(text) = text_of(&[(&self.text, &self.origin, warnings)], "a warning")
             && !settings::is_quiet()
         {
-            output::write_on_stderr(&format!("{text}\n"));
+            stderr::write(&format!("{text}\n"));
         }
         Ok(())
     }

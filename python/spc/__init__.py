@@ -23,7 +23,7 @@ change its indices. No array may be changed by another thread while a kernel run
 import importlib as _importlib
 import os as _os
 
-from . import _methods, _native, array_api  # noqa: F401: arrays get methods
+from . import _methods, _native, array_api, linalg  # noqa: F401: arrays get methods
 from ._array import Array, Tensor, read, tensor, write
 from ._binsparse import BinsparseError
 from ._decompose import CP, Tucker, cp_als, cp_apr, cp_nonnegative, hosvd, power, tucker
@@ -31,7 +31,7 @@ from ._einsum import EinsumError
 from ._functions import asarray
 from ._gradient import Gradient
 from ._kernel import Iterated, Kernel, einsum, explain, indices, jit, kernel
-from ._linear import aslinearoperator, spsolve_triangular
+from .linalg import aslinearoperator
 from ._native import SpcError, get_threads, set_threads
 from ._prepared import Prepared
 from ._table import Table, from_table
@@ -58,5 +58,5 @@ def __getattr__(name: str) -> object:
 __all__ = [
     "Array", "BinsparseError", "CP", "CopyWarning", "EinsumError", "Gradient", "InterpreterWarning", "Iterated", "Kernel", "Prepared", "SpcError", "Table", "Tensor", "Tucker",
     "array_api", "asarray", "aslinearoperator", "cp_als", "cp_apr", "cp_nonnegative", "einsum", "explain", "from_table", "get_threads", "hosvd", "indices", "jit",
-    "kernel", "power", "read", "set_threads", "spsolve_triangular", "tensor", "tucker", "write",
+    "kernel", "linalg", "power", "read", "set_threads", "tensor", "tucker", "write",
 ]

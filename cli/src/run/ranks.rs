@@ -4,7 +4,6 @@ use super::report::{Checksum, Shown, format_of, milliseconds, result};
 use super::{Of, Prepared, Run, outputs, refuse};
 use crate::failure::Failure;
 use crate::files::Destination;
-use crate::output;
 #[cfg(feature = "mpi")]
 use crate::processes::Processes;
 #[cfg(not(feature = "mpi"))]
@@ -12,6 +11,7 @@ use crate::processes::without_mpi;
 use crate::ranks::{Slowest, Work, launched, not_with_ranks};
 use crate::settings;
 use crate::source::Source;
+use crate::{output, stderr};
 use serde_json::{Value, json};
 use spc::distribute::message::{message, number};
 use spc::distribute::{
@@ -268,7 +268,7 @@ impl Ran {
         match to_stdout {
             true if settings::is_quiet() => Ok(()),
             true => {
-                output::print_on_stderr(&text());
+                stderr::print(&text());
                 Ok(())
             }
             false => output::print(&text()),

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::{self, digits};
+use crate::stderr;
 use crate::{planning, settings};
 use serde_json::{Map, Value, json};
 use spc::complex::c64;
@@ -69,7 +70,7 @@ impl Report<'_> {
     /// The same where the standard output has a result on it.
     pub(super) fn print_on_stderr(&self) -> Result<(), Failure> {
         if !settings::is_quiet() {
-            output::print_on_stderr(&self.text());
+            stderr::print(&self.text());
         }
         Ok(())
     }

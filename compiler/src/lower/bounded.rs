@@ -70,7 +70,8 @@ impl Lowering<'_> {
 
     /// Whether the coordinates of all operands can be searched for.
     fn takes_bounds(&self, variable: IndexVariable, body: &Statement, scope: &Scope) -> bool {
-        let is_computed = |inner: &IndexVariable| *inner != variable && self.concrete.running(*inner).contains(&variable);
+        let is_computed =
+            |inner: &IndexVariable| *inner != variable && self.concrete.running(*inner).contains(&variable);
         let is_searched = |(access, depth): &(Access, usize)| {
             let format = self.storage(access.tensor, *depth).format;
             !self.sparse.contains_key(&access.tensor)

@@ -224,6 +224,21 @@ impl<'a> Scheduler<'a> {
         let shared = order.loops.iter().zip(&own.loops).take_while(|(a, b)| a == b && is_free(a)).count();
         own.loops.drain(..shared);
         let mut best = Placed { depth: shared, term: first, order: own, scheduler: plain };
+        let placed = |depth: usize| {
+            let outside: Vec<IndexVariable> = bound.iter().chain(&order.loops[..depth]).copied().collect();
+            let mut scheduler = self.clone();
+            let mut term = producer.clone();
+            let own = scheduler.order_of(&mut term, &outside, &order.loops, false);
+            Placed { depth, term, order: own, scheduler }
+        };
+        // What reads the result of a recurrence is formed where all that it reads has been assigned.
+        let carrying = self.carrying(&producer.value);
+        let least_depth =
+            order.loops.iter().rposition(|variable| carrying.contains(variable)).map_or(0, |last| last + 1);
+        if shared < least_depth {
+            best = placed(least_depth);
+        }
+        let shared = best.depth;
         let reached = |depth: usize| self.reached(consumer, &order.loops[..depth]);
         let is_row = |depth: usize| {
             let extents = order.loops[shared..depth].iter().map(|&variable| self.kernel.typical_extent(variable));
@@ -231,11 +246,7 @@ impl<'a> Scheduler<'a> {
         };
         let mut least = reached(shared) * best.steps();
         for depth in (shared + 1..=deepest).filter(|&depth| !is_row(depth)) {
-            let outside: Vec<IndexVariable> = bound.iter().chain(&order.loops[..depth]).copied().collect();
-            let mut scheduler = self.clone();
-            let mut term = producer.clone();
-            let own = scheduler.order_of(&mut term, &outside, &order.loops, false);
-            let other = Placed { depth, term, order: own, scheduler };
+            let other = placed(depth);
             let steps = reached(depth) * other.steps() + other.copied(self);
             if other.scheduler.problems == self.problems && steps < least {
                 (best, least) = (other, steps);

@@ -399,8 +399,9 @@ impl Scheduler<'_> {
             .iter()
             .filter_map(|&index| innermost(index))
             .filter(|variable| !bound.contains(variable))
-            // What shall run in parallel is no vector.
+            // What shall run in parallel is no vector, nor is what carries values.
             .filter(|variable| !self.kernel.asked.parallel.contains(variable))
+            .filter(|variable| self.carried.as_ref().is_none_or(|(_, carried)| !carried.contains(variable)))
             .filter(|variable| innermost_loop.is_none_or(|innermost| innermost == *variable))
             .filter_map(|variable| adjacent(variable).filter(|&count| count > 0).map(|count| (count, variable)))
             .max_by_key(|&(count, variable)| (count, variables.iter().position(|&v| v == variable)))

@@ -122,6 +122,23 @@ fn join(declared: &mut Kernel, first: TensorId, second: TensorId) {
 
 /// Refuses what would read the entries of a copy in another order, whose values are elsewhere.
 pub(super) fn check(kernel: &Kernel, directives: &[Directive], found: &mut Diagnostics) {
+    let mut copied = None;
+    kernel.body.for_each_read(&mut |access| {
+        if let (Reading::ValueOf(tensor), Some(_)) = (access.reads, kernel.tensor(access.tensor).kind.of()) {
+            copied = copied.or(Some((tensor, access.span)));
+        }
+    });
+    if let Some((tensor, span)) = copied {
+        let name = &kernel.tensor(tensor).name;
+        let problem = Diagnostic::new(
+            codes::RESULT_READ,
+            span,
+            format!("`{name}` is read against the order in which it is stored"),
+        );
+        let problem = problem.label("a copy would not have what is assigned meanwhile");
+        found.push(problem.help("store it, and the input that it has the entries of, in the order of the loops"));
+        return;
+    }
     let is_walked = |id: usize| kernel.tensors.iter().any(|tensor| tensor.pattern == Some(TensorId(id)));
     let copies = kernel.tensors.iter().filter_map(|tensor| tensor.kind.of());
     let Some(copied) = copies.into_iter().find(|of| is_walked(of.0)) else { return };

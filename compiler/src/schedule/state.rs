@@ -196,13 +196,18 @@ impl Scheduler<'_> {
         made_of: &dyn Fn(IndexVariable) -> Vec<IndexVariable>,
     ) -> Vec<IndexVariable> {
         let mut free = expr.free_variables(made_of);
-        if let Some((result, variables)) = &self.carried
-            && expr.accesses().iter().any(|access| access.values() == *result)
-        {
-            let missing: Vec<IndexVariable> = variables.iter().copied().filter(|own| !free.contains(own)).collect();
-            free.extend(missing);
-        }
+        let missing: Vec<IndexVariable> =
+            self.carrying(expr).iter().copied().filter(|variable| !free.contains(variable)).collect();
+        free.extend(missing);
         free
+    }
+
+    /// The variables whose loops carry what an expression reads.
+    pub(super) fn carrying(&self, expr: &Expr) -> &[IndexVariable] {
+        match &self.carried {
+            Some((result, variables)) if expr.accesses().iter().any(|access| access.values() == *result) => variables,
+            _ => &[],
+        }
     }
 
     pub(super) fn show(&self, expr: &Expr) -> String {

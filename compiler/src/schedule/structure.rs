@@ -29,8 +29,11 @@ impl Question<'_> {
         if stored == 0 {
             return (OutputStructure::Dense, Why::AllDense);
         }
-        let drivers: Vec<&Access> =
-            self.reads.iter().filter(|access| self.is_other(access) && self.is_sparse_over_output(access, stored)).collect();
+        let drivers: Vec<&Access> = self
+            .reads
+            .iter()
+            .filter(|access| self.is_other(access) && self.is_sparse_over_output(access, stored))
+            .collect();
         if let [driver] = drivers[..]
             && self.has_same_levels(driver, stored)
             && decides_entries(self.kernel, self.target, self.value, self.masks, driver)

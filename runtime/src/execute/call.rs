@@ -805,8 +805,7 @@ impl<'k> Call<'k> {
                 Some(order.iter().fold(0, |place, &mode| place * shape[mode] + index[mode]))
             }
         };
-        let is_zero =
-            |place: usize| with_values!(values, |values| values[place].to_c64() == 0.0.into());
+        let is_zero = |place: usize| with_values!(values, |values| values[place].to_c64() == 0.0.into());
         let diagonal = (0..shape.iter().copied().min().unwrap_or(0)).map(|row| vec![row; shape.len()]);
         let mut found = diagonal.map(|index| (locate(&index), index));
         match found.find(|(place, _)| place.is_none_or(is_zero)) {

@@ -103,7 +103,7 @@ fn statements(
             tensors[target].fill = tensors::start(Some(statement), element);
         }
         if let Some(target) = target.filter(|&target| infer[target] && !made[target])
-            && let Some(element) = types::kind(&statement.value, tensors)
+            && let Some(element) = types::kind_for(&tensors[target].name, &statement.value, tensors)
         {
             // What holds every value of the type stays the default.
             if element != tensors[target].element && !element.widens(tensors[target].element) {

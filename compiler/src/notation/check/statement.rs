@@ -5,7 +5,8 @@ use super::uses;
 use super::value::Values;
 use super::{condition, reduction, result, types, visits};
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes};
-use crate::ir::{ElementType, ReduceOperator, constant};
+use crate::ir::{ElementType, IndexExpr, ReduceOperator, constant};
+use crate::level;
 use crate::notation::{
     self, Assignment, Expr, IndexVariable, Role, Tensor, TensorId, UnaryOperator, einstein, simplify,
 };
@@ -142,7 +143,11 @@ fn check_sum(
 /// The element type of a temporary that declares none: that of its value, if it has one by itself.
 pub(super) fn element(statement: &Statement, tensors: &[Tensor]) -> ElementType {
     let is_place = matches!(statement.value.kind, ExprKind::Reduce { place: true, .. });
-    types::kind(&statement.value, tensors).unwrap_or(if is_place { ElementType::I64 } else { ElementType::F64 })
+    types::kind_for(&statement.target.name.name, &statement.value, tensors).unwrap_or(if is_place {
+        ElementType::I64
+    } else {
+        ElementType::F64
+    })
 }
 
 fn check_roles(statement: &Statement, tensors: &[Tensor], target: TensorId, updates: bool, found: &mut Diagnostics) {
@@ -198,8 +203,16 @@ fn search_own_reads(checked: &mut Assignment, tensors: &[Tensor], indices: &mut 
             return;
         }
         for (depth, &mode) in modes.iter().enumerate() {
-            let is_elsewhere = modes[..depth].iter().any(|&above| access.indices[above] != target.indices[above]);
-            if is_elsewhere && target.indices.contains(&access.indices[mode]) {
+            // Of a diagonal, the outer level has the index, and the inner one is searched for it.
+            if let IndexExpr::Variable(of) = indices.value(access.indices[mode])
+                && of != access.indices[mode]
+                && let Some(inner) = modes[depth..].iter().find(|&&inner| access.indices[inner] == of)
+            {
+                access.indices.swap(mode, *inner);
+            }
+            let is_elsewhere = modes[..=depth].iter().any(|&above| access.indices[above] != target.indices[above]);
+            let is_found = level::is_located(format.levels[depth].format);
+            if is_elsewhere && !is_found && target.indices.contains(&access.indices[mode]) {
                 access.indices[mode] = indices.copy(access.indices[mode], &access.indices, access.span);
             }
         }
@@ -222,7 +235,10 @@ fn check_recurrence(
     let target = &statement.target;
     let stored = &tensors[checked.target.tensor.0];
     if stored.is_sparse() && checked.pattern(tensors).is_none() {
-        let message = format!("`{}` is read by the statement that assigns it, which does not say which entries it has", stored.name);
+        let message = format!(
+            "`{}` is read by the statement that assigns it, which does not say which entries it has",
+            stored.name
+        );
         found.push(
             Diagnostic::new(codes::RESULT_READ, read.span, message)
                 .label("read here")

@@ -16,31 +16,46 @@ use crate::syntax::{Expr, ExprKind, WHERE};
 
 /// The type that an expression has by itself; `None` for what takes any type, as literals do.
 pub(super) fn kind(expr: &Expr, tensors: &[Tensor]) -> Option<ElementType> {
-    let of_tensor = |name: &str| tensor(name, tensors).map(|tensor| tensors[tensor.0].element.computed());
+    kind_by(expr, &of(tensors))
+}
+
+/// The same of what is assigned to a tensor whose type it decides: what it reads of that one decides nothing.
+pub(super) fn kind_for(target: &str, expr: &Expr, tensors: &[Tensor]) -> Option<ElementType> {
+    kind_by(expr, &|name| of(tensors)(name).filter(|_| name != target))
+}
+
+/// The types of tensors by name.
+fn of(tensors: &[Tensor]) -> impl Fn(&str) -> Option<ElementType> {
+    |name| tensor(name, tensors).map(|tensor| tensors[tensor.0].element.computed())
+}
+
+fn kind_by(expr: &Expr, of_tensor: &dyn Fn(&str) -> Option<ElementType>) -> Option<ElementType> {
     match &expr.kind {
         ExprKind::Number { suffix, .. } => *suffix,
         ExprKind::Bool(_) | ExprKind::Unary(UnaryOperator::Not, _) => Some(ElementType::Bool),
         ExprKind::Name(name) => of_tensor(&name.name),
         ExprKind::Access(access) => of_tensor(&access.name.name),
-        ExprKind::Unary(UnaryOperator::Negate, operand) => kind(operand, tensors),
-        ExprKind::Binary(operator, left, right) if operator.is_arithmetic() => common([&**left, &**right], tensors),
+        ExprKind::Unary(UnaryOperator::Negate, operand) => kind_by(operand, of_tensor),
+        ExprKind::Binary(operator, left, right) if operator.is_arithmetic() => {
+            common_by([&**left, &**right], of_tensor)
+        }
         ExprKind::Binary(..) => Some(ElementType::Bool),
-        ExprKind::Call(name, arguments) => of_call(&name.name, arguments, tensors),
+        ExprKind::Call(name, arguments) => of_call(&name.name, arguments, of_tensor),
         // As an index variable does, it takes any type.
         ExprKind::Reduce { place: true, .. } => None,
-        ExprKind::Reduce { body, .. } => kind(body, tensors),
+        ExprKind::Reduce { body, .. } => kind_by(body, of_tensor),
     }
 }
 
-fn of_call(name: &str, arguments: &[Expr], tensors: &[Tensor]) -> Option<ElementType> {
+fn of_call(name: &str, arguments: &[Expr], of_tensor: &dyn Fn(&str) -> Option<ElementType>) -> Option<ElementType> {
     if name == WHERE {
-        return kind(arguments.first()?, tensors);
+        return kind_by(arguments.first()?, of_tensor);
     }
     match functions::find(name)?.form {
-        Form::Select => common(arguments.iter().skip(1), tensors),
-        Form::Function(function) => common(arguments, tensors).map(|element| function.result(element)),
+        Form::Select => common_by(arguments.iter().skip(1), of_tensor),
+        Form::Function(function) => common_by(arguments, of_tensor).map(|element| function.result(element)),
         Form::Conversion(element) => Some(element),
-        Form::Sign => common(arguments, tensors),
+        Form::Sign => common_by(arguments, of_tensor),
         Form::Stored => Some(ElementType::Bool),
         // As an index variable does, it takes any type.
         Form::Extent => None,
@@ -49,7 +64,14 @@ fn of_call(name: &str, arguments: &[Expr], tensors: &[Tensor]) -> Option<Element
 
 /// The type that operands of one operator are converted to: the widest of theirs.
 pub(super) fn common<'e>(operands: impl IntoIterator<Item = &'e Expr>, tensors: &[Tensor]) -> Option<ElementType> {
-    let kinds = operands.into_iter().filter_map(|operand| kind(operand, tensors));
+    common_by(operands, &of(tensors))
+}
+
+fn common_by<'e>(
+    operands: impl IntoIterator<Item = &'e Expr>,
+    of_tensor: &dyn Fn(&str) -> Option<ElementType>,
+) -> Option<ElementType> {
+    let kinds = operands.into_iter().filter_map(|operand| kind_by(operand, of_tensor));
     kinds.reduce(|one, other| if rank(other) > rank(one) { other } else { one })
 }
 
