@@ -431,6 +431,17 @@ impl Format {
         !self.is_dense() && !self.stores_entries_only()
     }
 
+    /// Whether both are the same format but for the widths of indices.
+    pub fn is_stored_like(&self, other: &Format) -> bool {
+        let mut same = self.clone();
+        for (level, like) in same.levels.iter_mut().zip(&other.levels) {
+            for role in Role::ALL.into_iter().filter(|role| like.format.array(*role).is_some()) {
+                level.format = level.format.with_width(role, like.format.width(role));
+            }
+        }
+        same == *other
+    }
+
     /// Whether every place counts as an entry: also those of dense tensors, but not of dense blocks.
     pub fn tells_entries(&self) -> bool {
         self.stores_entries_only() || self.is_dense() && self.mode_order().is_some()

@@ -75,12 +75,13 @@ impl Assignment {
             .or_else(|| directions.into_iter().find_map(|direction| along(&storage, direction)))
     }
 
-    /// The input that has entries just where a sparse target has: it is stored alike, and a mask at the target's indices.
+    /// The input that has entries just where a sparse target has: it is stored alike, but for widths of indices, and a mask at the target's
+    /// indices.
     pub fn pattern(&self, tensors: &[Tensor]) -> Option<TensorId> {
         let mask = self.mask.as_ref().filter(|mask| mask.indices == self.target.indices)?;
         let (input, target) = (&tensors[mask.tensor.0], &tensors[self.target.tensor.0]);
-        let is_alike = input.role == Role::Input && input.format == target.format && !target.format.is_dense();
-        is_alike.then_some(mask.tensor)
+        let is_alike = input.format.is_stored_like(&target.format) && !target.format.is_dense();
+        (is_alike && input.role == Role::Input).then_some(mask.tensor)
     }
 
     /// What a statement that reads what it assigns divides by: operands at indices of the target alone, each with the target's mode for each

@@ -56,6 +56,12 @@ pub(super) fn aligned(
     for statement in &mut changed.statements {
         let Some(pattern) = statement.pattern(&kernel.tensors).filter(|_| statement.is_recurrent()) else { continue };
         let target = statement.target.tensor;
+        let format = &kernel.tensor(pattern).format;
+        let computed = &mut declared.tensors[target.0];
+        if computed.format != *format {
+            computed.delivered = Some(std::mem::replace(&mut computed.format, format.clone()));
+            changed.tensors[target.0].format = format.clone();
+        }
         statement.value.for_each_access_mut(&mut |access| {
             if access.tensor == target {
                 *access = Access { tensor: pattern, reads: Reading::ValueOf(target), ..access.clone() };
