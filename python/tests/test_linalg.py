@@ -163,7 +163,7 @@ def test_incomplete_factors_agree_with_the_matrix_where_it_has_entries(rng, dtyp
     product = np.tril(f) @ np.diag(1 / np.diag(f)) @ np.triu(f)
     np.testing.assert_allclose(product[a.toarray() != 0], a.toarray()[a.toarray() != 0], rtol=1e-4 if dtype == "float32" else 1e-10)
     b = rng.random((40, 3)).astype(f.dtype)
-    for sides in (b, b[:, 0]):
+    for sides in (b, b[:, 0].copy()):
         np.testing.assert_allclose(m @ sides, np.linalg.solve(product, sides), rtol=1e-3 if dtype == "float32" else 1e-9)
 
 
