@@ -285,3 +285,18 @@ def test_histories_are_drawn(rng):
     found = linalg.cg(grid(6), rng.random(36))
     axes = found.plot(pyplot.figure().subplots())
     np.testing.assert_array_equal(axes.get_lines()[0].get_ydata(), found.history)
+
+
+def test_a_given_pattern_holds_the_whole_factorization():
+    """A line factors as a direct method does, where a mask has the entries that elimination fills in."""
+    a = grid(6).toarray()
+    pattern = np.tril(a != 0)
+    for k in range(len(a)):
+        below = np.flatnonzero(pattern[:, k])
+        pattern[np.ix_(below, below)] |= np.tril(np.ones((len(below), len(below)), bool))
+    text = "L(i, j) = A(i, j) - sum(k)(L(i, k) * L(j, k) / L(k, k) where k < j && j <= i) where P(i, j)"
+    mask = scipy.sparse.csr_array(pattern.astype("float64"))
+    factor = spc.kernel(text, A="csr", P="csr", L="csr")(A=scipy.sparse.csr_array(a), P=mask)
+    assert factor.nnz == mask.nnz > np.tril(a != 0).sum()
+    f = factor.to_numpy()
+    np.testing.assert_allclose(f @ np.diag(1 / np.diag(f)) @ f.T, a, atol=1e-12)

@@ -29,11 +29,10 @@ impl Question<'_> {
         if stored == 0 {
             return (OutputStructure::Dense, Why::AllDense);
         }
-        let drivers: Vec<&Access> = self
-            .reads
-            .iter()
-            .filter(|access| self.is_other(access) && self.is_sparse_over_output(access, stored))
-            .collect();
+        // A recurrence has the entries of its mask.
+        let is_recurrent = self.reads.iter().any(|access| access.values() == self.target.tensor);
+        let reads = if is_recurrent { self.masks } else { self.reads };
+        let drivers: Vec<&Access> = reads.iter().filter(|access| self.is_sparse_over_output(access, stored)).collect();
         if let [driver] = drivers[..]
             && self.has_same_levels(driver, stored)
             && decides_entries(self.kernel, self.target, self.value, self.masks, driver)
@@ -45,11 +44,6 @@ impl Question<'_> {
             return (OutputStructure::Shared { access, levels: stored }, why);
         }
         (OutputStructure::Appended, Why::NoStructure)
-    }
-
-    /// Whether an access reads something else than the output itself.
-    fn is_other(&self, access: &Access) -> bool {
-        access.values() != self.target.tensor
     }
 
     /// Whether the operand has a level that is not dense over a mode of the output's stored levels.
