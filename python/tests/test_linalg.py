@@ -54,6 +54,18 @@ def test_what_lies_beside_the_triangle_is_not_read(rng):
     np.testing.assert_allclose(np.tril(a) @ x, np.ones(20), atol=1e-9 * np.abs(x).max())
 
 
+@pytest.mark.parametrize("lower", [True, False])
+def test_the_gradient_of_a_solve_is_a_solve_with_the_transpose(rng, lower):
+    a, b, dx = triangle(rng, 20, lower), rng.random(20), rng.random(20)
+    comes_before = "<" if lower else ">"
+    solve = spc.kernel(f"x(i) = (b(i) - sum(j)(A(i, j) * x(j) where j {comes_before} i)) / A(i, i)", A="csr")
+    da, db = solve.grad("A", "b")(A=scipy.sparse.csr_array(a), b=b, dx=dx)
+    want = np.linalg.solve(a.T, dx)
+    np.testing.assert_allclose(db, want, rtol=1e-9, atol=1e-9 * np.abs(want).max())
+    full = -np.outer(want, np.linalg.solve(a, b)) * (a != 0)
+    np.testing.assert_allclose(da.to_numpy(), full, rtol=1e-9, atol=1e-9 * np.abs(full).max())
+
+
 @pytest.mark.parametrize("pivot", ["stored", "missing"])
 def test_a_zero_pivot_is_an_error(pivot):
     a = scipy.sparse.csr_array(([1.0, 2.0, 0.0, 1.0], ([0, 1, 2, 3], [0, 1, 2, 3])), shape=(4, 4))

@@ -5,7 +5,7 @@ use super::indices::Counted;
 use super::value::{Values, not_converted};
 use crate::diagnostics::{Diagnostic, Span, codes::notation as codes, suggest, words};
 use crate::ir::{ElementType, Function, Literal, ReduceOperator};
-use crate::notation::{Access, BinaryOperator, Expr};
+use crate::notation::{Access, BinaryOperator, Expr, Reading};
 use crate::syntax::{self, ExprKind, Ident, neighbours};
 
 impl<'s> Values<'_, 's> {
@@ -35,7 +35,13 @@ impl<'s> Values<'_, 's> {
             (Form::Conversion(to), [operand]) => self.conversion(to, operand),
             (Form::Select, [condition, yes, no]) => {
                 let condition = self.condition(condition);
-                let (yes, no) = (self.value(yes, element), self.value(no, element));
+                let is_stored = |access: &Access| access.reads == Reading::Stored;
+                let is_masked = self.masked
+                    || condition.as_ref().is_some_and(|known| known.accesses().iter().any(|access| is_stored(access)));
+                let masked = std::mem::replace(&mut self.masked, is_masked);
+                let yes = self.value(yes, element);
+                self.masked = masked;
+                let no = self.value(no, element);
                 Some(Expr::Select(Box::new(condition?), Box::new(yes?), Box::new(no?)))
             }
             (Form::Sign, [operand]) => self.sign(operand, element, name.span),

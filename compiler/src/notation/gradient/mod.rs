@@ -15,7 +15,9 @@
 mod rules;
 mod text;
 
-use super::{Access, Assignment, Expr, IndexVariable, Kernel, Reading, Role, Tensor, TensorId, simplify};
+use super::{
+    Access, Assignment, BinaryOperator, Expr, IndexVariable, Kernel, Reading, Role, Tensor, TensorId, simplify,
+};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
 use crate::ir::{ElementType, Literal, ReduceOperator};
 use rules::Part;
@@ -138,6 +140,8 @@ struct Reverse<'a> {
     shared: Vec<Shared>,
     /// That of the statement.
     mask: Option<Access>,
+    /// Entries that the statement divides by where it is a recurrence, which has none where they are missing.
+    pivots: Vec<Access>,
     /// The value of the statement, and where it is kept.
     made: Option<(Expr, Access)>,
     /// For each result that other statements read, what the caller gives.
@@ -163,6 +167,7 @@ impl<'a> Reverse<'a> {
             derivative,
             shared: Vec::new(),
             mask: None,
+            pivots: Vec::new(),
             made: None,
             seeds: BTreeMap::new(),
             found,
@@ -208,7 +213,9 @@ impl<'a> Reverse<'a> {
         let statement = &self.original.statements[place];
         let target = statement.target.tensor;
         let Some(mut derivative) = self.derivative[target.0].filter(|_| self.active[target.0]) else { return };
-        let is_read = self.original.tensor(target).role == Role::Output && !self.gains[target.0].is_empty();
+        let is_recurrent = statement.is_recurrent();
+        let is_read =
+            self.original.tensor(target).role == Role::Output && (is_recurrent || !self.gains[target.0].is_empty());
         if is_read && !self.seeds.contains_key(&target) {
             self.seeds.insert(target, derivative);
             let name = self.fresh(&self.kernel.tensor(derivative).name);
@@ -220,8 +227,8 @@ impl<'a> Reverse<'a> {
         if self.gains[target.0].is_empty() && self.original.tensor(target).role == Role::Temporary {
             return;
         }
-        if statement.is_recurrent() {
-            let message = "a statement that reads its own result has no derivative here";
+        if is_recurrent && self.original.tensor(target).is_sparse() {
+            let message = "a statement that reads its own sparse result has no derivative here";
             return self.refuse(statement.span, message, "reads what it assigns");
         }
         let is_plain = statement.target.indices.iter().all(|index| self.original.variables[index.0].value.is_none());
@@ -249,6 +256,11 @@ impl<'a> Reverse<'a> {
             seed = Expr::Cast(element, Box::new(seed));
         }
         self.mask.clone_from(&statement.mask);
+        self.pivots.clear();
+        if is_recurrent {
+            divisors(&statement.value, &mut self.pivots);
+            self.pivots.retain(|pivot| self.original.is_sparse(pivot));
+        }
         let value = statement.value.clone();
         let makers = self.original.statements.iter().filter(|maker| maker.target.tensor == target).count();
         let is_value = statement.operator != Some(ReduceOperator::Add) && makers == 1;
@@ -313,13 +325,11 @@ impl<'a> Reverse<'a> {
         // A derivative by a sparse operand has its entries.
         let is_own = |read: &Access| read.reads == Reading::Stored && read.same_place(access);
         // The mask is tested first: the rest is computed only where it has an entry.
-        let context = match self.mask.as_ref().filter(|mask| self.original.is_sparse(mask)) {
-            Some(mask) => {
-                let zero = Expr::Literal(self.element(&context).zero());
-                Expr::Select(Box::new(mask.stored()), Box::new(context), Box::new(zero))
-            }
-            None => context,
-        };
+        let mask = self.mask.iter().filter(|mask| self.original.is_sparse(mask));
+        let context = mask.chain(&self.pivots).fold(context, |context, mask| {
+            let zero = Expr::Literal(self.element(&context).zero());
+            Expr::Select(Box::new(mask.stored()), Box::new(context), Box::new(zero))
+        });
         let value = simplify::simplify(context.map_accesses(&|read| match is_own(read) {
             true => Expr::Literal(crate::ir::constant::truth(true)),
             false => Expr::Access(read.clone()),
@@ -483,6 +493,16 @@ impl<'a> Reverse<'a> {
         }
         needed
     }
+}
+
+/// What an expression divides by, where that is an operand.
+fn divisors(expr: &Expr, found: &mut Vec<Access>) {
+    if let Expr::Binary(BinaryOperator::Divide, _, divisor) = expr
+        && let Expr::Access(access) = &**divisor
+    {
+        found.push(access.clone());
+    }
+    expr.children().into_iter().for_each(|child| divisors(child, found));
 }
 
 /// The tensors that an access names.

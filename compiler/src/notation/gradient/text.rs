@@ -147,9 +147,13 @@ impl Reverse<'_> {
             lines.push(Line { text, reads: vec![own.clone()] });
         }
         if !plain.is_empty() {
-            // Equal computed indices of one statement have one extent, which those of several results have not.
-            let is_shared =
-                |gain: &&Gain| gain.value.accesses().iter().all(|access| access.indices.iter().all(is_running));
+            // Equal computed indices of one statement have one extent, which those of several results have not. What a recurrence makes of
+            // its own elements stands in the one statement that assigns it.
+            let is_recurrent =
+                plain.iter().any(|gain| gain.value.accesses().iter().any(|read| read.tensor == derivative));
+            let is_shared = |gain: &&Gain| {
+                is_recurrent || gain.value.accesses().iter().all(|access| access.indices.iter().all(is_running))
+            };
             let (shared, alone): (Vec<&Gain>, Vec<&Gain>) = plain.iter().partition(is_shared);
             let statements = std::iter::once(shared).chain(alone.into_iter().map(|gain| vec![gain]));
             for (number, gains) in statements.filter(|gains| !gains.is_empty()).enumerate() {
