@@ -212,7 +212,8 @@ Correct:
         title: "a statement that reads what it assigns",
         explanation: "
 A statement reads the tensor that it assigns only at elements that come before the one that is assigned: a condition says so, as in
-`x(i) = b(i) - sum(j)(L(i, j) * x(j) where j < i)`. With `j > i`, the loop goes from the last element back. The tensor is dense, and `=` assigns it.
+`x(i) = b(i) - sum(j)(L(i, j) * x(j) where j < i)`. With `j > i`, the loop goes from the last element back. `=` assigns the tensor; a sparse one
+has the entries of a mask: `F(i, j) = A(i, j) - sum(k)(F(i, k) * F(k, j) where k < i && k < j) where A(i, j)`.
 
 Else there is nothing to read. A result begins anew with each call, as zero: what it held before is a parameter of another name. Behind a
 statement that assigns it, `+=` adds to what that has made, and `*=`, `min=` and `max=` combine in other ways.

@@ -294,7 +294,7 @@ fn instead_of_reading(statement: &Statement, tensors: &[Tensor], updates: bool) 
         true => "a temporary is made at once: give what it is made of another name".to_owned(),
         false => {
             let solve = match is_elsewhere(&statement.value, target) {
-                true => ". A dense result may be read where it has been assigned before: `sum(j)(… where j < i)`",
+                true => ". A result may be read where it has been assigned before: `sum(j)(… where j < i)`",
                 false => "",
             };
             format!(
