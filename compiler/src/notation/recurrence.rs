@@ -14,7 +14,7 @@
 //! Here what is read comes before in the order of the storage: in a row above, or in the same row and a column before. So the loops over
 //! both modes go up, and are outermost.
 
-use super::{Access, Assignment, BinaryOperator, Expr, IndexVariable, Kernel, Role, Tensor, TensorId, Variable};
+use super::{Access, Assignment, BinaryOperator, Expr, IndexVariable, Kernel, Tensor, TensorId, Variable};
 use crate::ir::{IndexExpr, Literal};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -75,13 +75,13 @@ impl Assignment {
             .or_else(|| directions.into_iter().find_map(|direction| along(&storage, direction)))
     }
 
-    /// The input that has entries just where a sparse target has: it is stored alike, but for widths of indices, and a mask at the target's
+    /// The tensor that has entries just where a sparse target has: it is stored alike, but for widths of indices, and a mask at the target's
     /// indices.
     pub fn pattern(&self, tensors: &[Tensor]) -> Option<TensorId> {
         let mask = self.mask.as_ref().filter(|mask| mask.indices == self.target.indices)?;
         let (input, target) = (&tensors[mask.tensor.0], &tensors[self.target.tensor.0]);
         let is_alike = input.format.is_stored_like(&target.format) && !target.format.is_dense();
-        (is_alike && input.role == Role::Input).then_some(mask.tensor)
+        (is_alike && mask.tensor != self.target.tensor).then_some(mask.tensor)
     }
 
     /// What a statement that reads what it assigns divides by: operands at indices of the target alone, each with the target's mode for each
