@@ -191,8 +191,10 @@ impl<'a> Read<'a> {
                     else {
                         continue;
                     };
-                    let known = self.differences.entry((x, z)).or_insert(one + other);
-                    *known = (*known).min(one + other);
+                    // Conditions that contradict each other make it less and less.
+                    let most = one.saturating_add(other);
+                    let known = self.differences.entry((x, z)).or_insert(most);
+                    *known = most.min(*known);
                 }
             }
         }

@@ -35,10 +35,10 @@ impl<'s> Values<'_, 's> {
             (Form::Conversion(to), [operand]) => self.conversion(to, operand),
             (Form::Select, [condition, yes, no]) => {
                 let condition = self.condition(condition);
-                let is_stored = |access: &Access| access.reads == Reading::Stored;
-                let is_masked = self.masked
-                    || condition.as_ref().is_some_and(|known| known.accesses().iter().any(|access| is_stored(access)));
-                let masked = std::mem::replace(&mut self.masked, is_masked);
+                // What is missing is not divided by where a condition says that it is there.
+                let asks = |known: &Expr| known.accesses().iter().any(|access| access.reads == Reading::Stored);
+                let masked = self.masked;
+                self.masked |= condition.as_ref().is_some_and(asks);
                 let yes = self.value(yes, element);
                 self.masked = masked;
                 let no = self.value(no, element);

@@ -143,11 +143,8 @@ fn check_sum(
 /// The element type of a temporary that declares none: that of its value, if it has one by itself.
 pub(super) fn element(statement: &Statement, tensors: &[Tensor]) -> ElementType {
     let is_place = matches!(statement.value.kind, ExprKind::Reduce { place: true, .. });
-    types::kind_for(&statement.target.name.name, &statement.value, tensors).unwrap_or(if is_place {
-        ElementType::I64
-    } else {
-        ElementType::F64
-    })
+    let default = if is_place { ElementType::I64 } else { ElementType::F64 };
+    types::kind_for(&statement.target.name.name, &statement.value, tensors).unwrap_or(default)
 }
 
 fn check_roles(statement: &Statement, tensors: &[Tensor], target: TensorId, updates: bool, found: &mut Diagnostics) {
