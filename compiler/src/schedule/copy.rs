@@ -338,8 +338,9 @@ impl Kernel {
 
     /// Whether it must not be.
     pub(super) fn must_not_be_copied(&self, access: &Access) -> bool {
-        let is_of_another = matches!(access.reads, Reading::ValueOf(_));
-        is_of_another || self.asked_copy(access).is_some_and(|asked| asked.order.is_none())
+        let is_result = |tensor: TensorId| matches!(self.tensor(tensor).kind, TensorKind::Output(_));
+        let is_own = matches!(access.reads, Reading::ValueOf(tensor) if is_result(tensor));
+        is_own || self.asked_copy(access).is_some_and(|asked| asked.order.is_none())
     }
 
     /// The indices of an access in the order of their names, where these are all of them.

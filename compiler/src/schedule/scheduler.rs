@@ -191,8 +191,17 @@ impl Scheduler<'_> {
         self.carried = Some((result, variables.clone()));
         let mut statement = self.loops_for(assignment);
         self.carried = None;
+        // What is appended can't be read before all of it is there.
+        if self.kernel.tensor(result).kind == TensorKind::Output(OutputStructure::Appended) {
+            self.not_in_order(assignment, variables[0]);
+            return statement;
+        }
         let mut rest = &mut statement;
         for variable in variables {
+            // What does not read the result may be formed before.
+            while let Statement::Where { consumer, .. } = rest {
+                rest = consumer;
+            }
             let Statement::Forall { variable: next, run, body } = rest else {
                 self.not_in_order(assignment, variable);
                 break;

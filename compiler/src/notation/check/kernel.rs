@@ -138,7 +138,10 @@ fn store(
     }
     if !updates {
         tensors[target].fill = temporary::fill(statement, tensors, &indices.variables);
-        tensors[target].format = temporary::format(statement, tensors, &indices.variables, is_pattern);
+        tensors[target].format = match statement.is_recurrent() {
+            true => Format::dense(tensors[target].format.order),
+            false => temporary::format(statement, tensors, &indices.variables, is_pattern),
+        };
     } else if result::fills(statement, tensors, true) {
         tensors[target].format = Format::dense(tensors[target].format.order);
     }

@@ -60,6 +60,7 @@ pub fn gradient(kernel: &Kernel, by: &[&str]) -> Result<String, Diagnostics> {
     for place in (0..kernel.statements.len()).rev() {
         reverse.statement(place);
     }
+    reverse.check_order();
     if !reverse.found.is_empty() {
         return Err(reverse.found);
     }
@@ -266,6 +267,26 @@ impl<'a> Reverse<'a> {
         let is_value = statement.operator != Some(ReduceOperator::Add) && makers == 1;
         self.made = is_value.then(|| (value.clone(), statement.target.clone()));
         self.back(&value, seed, &mut Vec::new(), statement.span);
+    }
+
+    /// Refuses derivatives that are recurrences and read what can't be gone through from the last element back.
+    fn check_order(&mut self) {
+        let begins_dense = |access: &&Access| {
+            let format = &self.kernel.tensor(access.tensor).format;
+            format.mode_order().is_some() && format.levels.first().is_none_or(|level| level.format.kind.is_dense())
+        };
+        let is_own = |place: usize, gain: &Gain| {
+            gain.value.accesses().iter().any(|read| self.derivative[place] == Some(read.tensor))
+        };
+        let recurrent =
+            self.gains.iter().enumerate().filter(|(place, gains)| gains.iter().any(|gain| is_own(*place, gain)));
+        let reads = recurrent.flat_map(|(_, gains)| gains).flat_map(|gain| gain.value.accesses());
+        let other = reads.into_iter().find(|access| !begins_dense(access));
+        if let Some(access) = other {
+            let name = self.kernel.tensor(access.tensor).name.clone();
+            let message = format!("a recurrence that goes back through `{name}` has no derivative here");
+            self.refuse(access.span, message, "is not stored by rows of which all are there");
+        }
     }
 
     /// Whether a requested derivative depends on an expression.
