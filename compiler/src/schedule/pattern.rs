@@ -139,7 +139,7 @@ pub(super) fn check(kernel: &Kernel, directives: &[Directive], found: &mut Diagn
     if let Some((tensor, span)) = copied {
         let name = &kernel.tensor(tensor).name;
         let problem = Diagnostic::new(
-            codes::RESULT_READ,
+            if directives.is_empty() { codes::RESULT_READ } else { codes::SCHEDULE_REFUSED },
             span,
             format!("`{name}` is read against the order in which it is stored"),
         );
