@@ -199,8 +199,14 @@ impl Scheduler<'_> {
         let mut rest = &mut statement;
         for variable in variables {
             // What does not read the result may be formed before.
-            while let Statement::Where { consumer, .. } = rest {
+            let mut is_read_before = false;
+            while let Statement::Where { consumer, producer, .. } = rest {
+                producer.for_each_read(&mut |access| is_read_before |= access.values() == result);
                 rest = consumer;
+            }
+            if is_read_before {
+                self.not_in_order(assignment, variable);
+                break;
             }
             let Statement::Forall { variable: next, run, body } = rest else {
                 self.not_in_order(assignment, variable);
