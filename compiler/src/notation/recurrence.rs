@@ -87,33 +87,34 @@ impl Assignment {
     /// What a statement that reads what it assigns divides by: operands at indices of the target alone, each with the target's mode for each
     /// of its own; and the target itself, without modes, where it is its diagonal.
     pub fn pivots(&self, kernel: &Kernel) -> Vec<(TensorId, Vec<usize>)> {
-        let mut found = Vec::new();
-        if self.is_recurrent() {
-            self.pivots_in(&self.value, kernel, &mut found);
-        }
-        found
+        let pivot = |access: &Access| {
+            let indices = access.indices.iter().map(|&index| plain(index, &kernel.variables));
+            let indices = indices.collect::<Option<Vec<IndexVariable>>>()?;
+            if self.is_own(access) {
+                let is_diagonal = indices.len() > 1 && indices.iter().all(|index| *index == indices[0]);
+                return is_diagonal.then(|| (self.target.tensor, Vec::new()));
+            }
+            let mode = |index: &IndexVariable| self.target.indices.iter().position(|own| own == index);
+            indices.iter().map(mode).collect::<Option<Vec<usize>>>().map(|modes| (access.tensor, modes))
+        };
+        self.divisors().into_iter().filter_map(pivot).collect()
     }
 
-    fn pivots_in(&self, expr: &Expr, kernel: &Kernel, found: &mut Vec<(TensorId, Vec<usize>)>) {
-        if let Expr::Binary(BinaryOperator::Divide, _, divisor) = expr
-            && let Expr::Access(access) = &**divisor
-        {
-            let indices: Option<Vec<IndexVariable>> =
-                access.indices.iter().map(|&index| plain(index, &kernel.variables)).collect();
-            let is_diagonal = indices.is_some_and(|all| all.len() > 1 && all.iter().all(|index| *index == all[0]));
-            if self.is_own(access) {
-                found.extend(is_diagonal.then(|| (self.target.tensor, Vec::new())));
-                return;
+    /// The operands that a statement which reads what it assigns divides by.
+    pub fn divisors(&self) -> Vec<&Access> {
+        fn collect<'e>(expr: &'e Expr, found: &mut Vec<&'e Access>) {
+            if let Expr::Binary(BinaryOperator::Divide, _, divisor) = expr
+                && let Expr::Access(access) = &**divisor
+            {
+                found.push(access);
             }
-            let mode = |index: &IndexVariable| {
-                let of = plain(*index, &kernel.variables)?;
-                self.target.indices.iter().position(|own| *own == of)
-            };
-            found.extend(
-                access.indices.iter().map(mode).collect::<Option<Vec<usize>>>().map(|modes| (access.tensor, modes)),
-            );
+            expr.children().into_iter().for_each(|child| collect(child, found));
         }
-        expr.children().into_iter().for_each(|child| self.pivots_in(child, kernel, found));
+        let mut found = Vec::new();
+        if self.is_recurrent() {
+            collect(&self.value, &mut found);
+        }
+        found
     }
 
     /// The reads of the target, with the conditions under which they count.

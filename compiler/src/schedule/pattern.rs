@@ -41,6 +41,9 @@ pub(super) fn aligned(
     found: &mut Diagnostics,
 ) -> Option<notation::Kernel> {
     let directives = kernel.schedule.as_ref().map_or(&[][..], |schedule| &schedule.directives);
+    if directives.is_empty() && !kernel.statements.iter().any(notation::Assignment::is_recurrent) {
+        return None;
+    }
     for (directive, names) in said(directives) {
         match tensors(kernel, names) {
             // Another kernel of the chain reads them.

@@ -317,7 +317,7 @@ pub enum Error {
         counted_from_zero(.index), if *.is_stored { "zero" } else { "not stored, so zero" }
     )]
     ZeroDiagonal {
-        /// What it makes.
+        /// The result.
         result: String,
         /// Where.
         index: Vec<usize>,

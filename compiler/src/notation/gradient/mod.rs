@@ -15,9 +15,7 @@
 mod rules;
 mod text;
 
-use super::{
-    Access, Assignment, BinaryOperator, Expr, IndexVariable, Kernel, Reading, Role, Tensor, TensorId, simplify,
-};
+use super::{Access, Assignment, Expr, IndexVariable, Kernel, Reading, Role, Tensor, TensorId, simplify};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, codes::notation as codes};
 use crate::ir::{ElementType, Literal, ReduceOperator};
 use rules::Part;
@@ -257,11 +255,8 @@ impl<'a> Reverse<'a> {
             seed = Expr::Cast(element, Box::new(seed));
         }
         self.mask.clone_from(&statement.mask);
-        self.pivots.clear();
-        if is_recurrent {
-            divisors(&statement.value, &mut self.pivots);
-            self.pivots.retain(|pivot| self.original.is_sparse(pivot));
-        }
+        let divisors = statement.divisors().into_iter();
+        self.pivots = divisors.filter(|divisor| self.original.is_sparse(divisor)).cloned().collect();
         let value = statement.value.clone();
         let makers = self.original.statements.iter().filter(|maker| maker.target.tensor == target).count();
         let is_value = statement.operator != Some(ReduceOperator::Add) && makers == 1;
@@ -514,16 +509,6 @@ impl<'a> Reverse<'a> {
         }
         needed
     }
-}
-
-/// What an expression divides by, where that is an operand.
-fn divisors(expr: &Expr, found: &mut Vec<Access>) {
-    if let Expr::Binary(BinaryOperator::Divide, _, divisor) = expr
-        && let Expr::Access(access) = &**divisor
-    {
-        found.push(access.clone());
-    }
-    expr.children().into_iter().for_each(|child| divisors(child, found));
 }
 
 /// The tensors that an access names.
