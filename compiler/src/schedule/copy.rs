@@ -338,9 +338,12 @@ impl Kernel {
 
     /// Whether it must not be.
     pub(super) fn must_not_be_copied(&self, access: &Access) -> bool {
-        let is_result = |tensor: TensorId| matches!(self.tensor(tensor).kind, TensorKind::Output(_));
-        let is_own = matches!(access.reads, Reading::ValueOf(tensor) if is_result(tensor));
-        is_own || self.asked_copy(access).is_some_and(|asked| asked.order.is_none())
+        self.reads_result(access) || self.asked_copy(access).is_some_and(|asked| asked.order.is_none())
+    }
+
+    /// Whether an access reads what a recurrence has assigned of its sparse result.
+    pub(super) fn reads_result(&self, access: &Access) -> bool {
+        matches!(access.reads, Reading::ValueOf(tensor) if matches!(self.tensor(tensor).kind, TensorKind::Output(_)))
     }
 
     /// The indices of an access in the order of their names, where these are all of them.

@@ -133,10 +133,8 @@ fn join(declared: &mut Kernel, first: TensorId, second: TensorId) {
 pub(super) fn check(kernel: &Kernel, directives: &[Directive], found: &mut Diagnostics) {
     let mut copied = None;
     kernel.body.for_each_read(&mut |access| {
-        if let (Reading::ValueOf(tensor), Some(_)) = (access.reads, kernel.tensor(access.tensor).kind.of())
-            && matches!(kernel.tensor(tensor).kind, TensorKind::Output(_))
-        {
-            copied = copied.or(Some((tensor, access.span)));
+        if kernel.reads_result(access) && kernel.tensor(access.tensor).kind.of().is_some() {
+            copied = copied.or(Some((access.values(), access.span)));
         }
     });
     if let Some((tensor, span)) = copied {
