@@ -60,9 +60,7 @@ pub fn program(kernel: &notation::Kernel, program: &schedule::Program) -> String
         _ = writeln!(text, "{}", line.trim());
     }
     if kernel.statements.len() > 1 || program.chain.links.len() > 1 {
-        for statement in &kernel.statements {
-            _ = writeln!(text, "{}", kernel.statement(statement));
-        }
+        text.push_str(&kernel.body(""));
         text.push('\n');
         remarks(&program.chain.decisions, &mut text);
         text.push('\n');

@@ -31,15 +31,17 @@ pub struct Program {
     pub results: Vec<String>,
     /// The kernels, in the order in which they run.
     pub kernels: Vec<Compiled>,
+    /// Those of the kernels that are repeated, if some are.
+    pub rounds: Option<ir::Rounds>,
     /// The input that is to come in parts, if one is.
     pub stream: Option<schedule::Stream>,
 }
 
 impl Program {
-    /// The kernel, where there is but one.
+    /// The kernel, where there is but one, which runs once.
     pub fn single(&self) -> Option<&Compiled> {
-        match &self.kernels[..] {
-            [kernel] => Some(kernel),
+        match (&self.kernels[..], &self.rounds) {
+            ([kernel], None) => Some(kernel),
             _ => None,
         }
     }
@@ -63,11 +65,11 @@ fn choices(compiled: &Compiled) -> (&concrete::Kernel, &[ir::Choice]) {
 /// What a schedule asks of single loops and passes can't make of them, with its place.
 pub fn compile(program: schedule::Program) -> Result<Program, Diagnostics> {
     let declarations = lower::declarations(&program.interface);
-    let schedule::Program { chain, interface, results, kernels, stream } = program;
+    let schedule::Program { chain, interface, results, kernels, rounds, stream } = program;
     let kernels: Vec<Compiled> = kernels.into_iter().map(compile_kernel).collect();
     let problems = schedule::unmade(&chain, kernels.iter().map(choices));
     match problems.is_empty() {
-        true => Ok(Program { chain, interface, declarations, results, kernels, stream }),
+        true => Ok(Program { chain, interface, declarations, results, kernels, rounds, stream }),
         false => Err(problems),
     }
 }

@@ -8,7 +8,7 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyTuple};
 use spc::complex::{c32, c64};
-use spc::execute::{self, Backend, Chain, Executable, Input, KernelBuilder, Repetition, Until, Value};
+use spc::execute::{self, Backend, Chain, Executable, Input, KernelBuilder, Repeated, Repetition, Until, Value};
 use spc::tensor::{AnyTensor, ElementType, LevelArrays};
 use spc_compiler::backend::cuda;
 use spc_compiler::diagnostics::{Diagnostics, render::render};
@@ -239,8 +239,9 @@ impl Kernel {
             kernel.iterate(&inputs, &repetition)
         };
         let found = threads::run_long(py, call)?.map_err(errors::program)?;
-        let results = found.outcome.outputs.into_iter().map(|(_, tensor)| Storage(tensor)).collect();
-        Ok((results, found.steps, found.is_met, found.history))
+        let results = found.outputs.into_iter().map(|(_, tensor)| Storage(tensor)).collect();
+        let Repeated { steps, is_met, history, .. } = found.rounds.unwrap_or_default();
+        Ok((results, steps, is_met, history))
     }
 
     /// Writes the results for inputs in order into arrays.

@@ -209,20 +209,23 @@ impl Run {
         let program = Program::new(kernel, operands, &self.dimensions, &options)
             .map_err(|error| refuse(error, kernel, &source))?;
         progress.step("running");
-        let iterated = self.repetition().map(|repetition| program.iterate(&repetition)).transpose();
-        let iterated = iterated.map_err(|error| refuse(error, kernel, &source))?;
-        let outcome = match &iterated {
-            Some(iterated) => iterated.outcome.clone(),
-            None => program.run(self.repeat.get()).map_err(|error| refuse(error, kernel, &source))?,
+        let outcome = match self.repetition() {
+            Some(repetition) => program.iterate(&repetition),
+            None => program.run(self.repeat.get()),
         };
+        let outcome = outcome.map_err(|error| refuse(error, kernel, &source))?;
         drop(progress);
-        if let Some(unmet) = self.until.as_ref().filter(|_| iterated.as_ref().is_some_and(|iterated| !iterated.is_met))
+        let of_kernel = kernel.repeat.as_ref().and_then(|repeat| repeat.until.as_ref());
+        if let Some(unmet) = self.until.as_ref().or(of_kernel)
+            && let Some(rounds) = outcome.rounds.as_ref().filter(|rounds| !rounds.is_met)
         {
-            let last = iterated.as_ref().and_then(|iterated| iterated.history.last()).copied().unwrap_or(f64::NAN);
-            let result = &unmet.result;
-            notes.push(format!(
-                "`{unmet}` did not hold: `{result}` is {last:?} after the last step; `--iterate` allows more"
-            ));
+            let (last, result) = (rounds.history.last().copied().unwrap_or(f64::NAN), &unmet.result);
+            let more = if self.until.is_some() {
+                "`--iterate` allows more"
+            } else {
+                "a greater number behind `or` allows more"
+            };
+            notes.push(format!("`{unmet}` did not hold: `{result}` is {last:?} after the last step; {more}"));
         }
         if let Some(reason) = program.fallback() {
             note(format!("the kernel ran in the interpreter: {reason}"));
@@ -244,9 +247,7 @@ impl Run {
             notes.extend(program.planned().map(|planned| explanation::plan(planned).trim_end().to_owned()));
         }
         notes.iter().for_each(note);
-        let iterated = iterated.as_ref();
-        let report =
-            Report { program: &program, outcome: &outcome, iterated, kernel, warnings, read_time, notes: &notes };
+        let report = Report { program: &program, outcome: &outcome, kernel, warnings, read_time, notes: &notes };
         let to_stdout = outputs::write(&outcome.outputs, &destinations)?;
         match (settings::json(), to_stdout) {
             (true, _) => report.print_json()?,

@@ -7,7 +7,7 @@ use crate::{planning, settings};
 use serde_json::{Map, Value, json};
 use spc::complex::c64;
 use spc::distribute::Written;
-use spc::execute::{Copied, Iterated, Outcome, Prepared, Program, Way};
+use spc::execute::{Copied, Outcome, Prepared, Program, Way};
 use spc::tensor::{AnyTensor, Element, ElementType, Values};
 use spc::with_element;
 use spc_compiler::explanation;
@@ -24,8 +24,6 @@ const SHOWN: usize = 5;
 pub(super) struct Report<'a> {
     pub(super) program: &'a Program,
     pub(super) outcome: &'a Outcome,
-    /// Where the kernel ran on its results.
-    pub(super) iterated: Option<&'a Iterated>,
     pub(super) kernel: &'a Kernel,
     /// What is probably not meant in the kernel.
     pub(super) warnings: Value,
@@ -80,11 +78,11 @@ impl Report<'_> {
         for (name, tensor) in &self.outcome.outputs {
             result(&mut text, name, &Shown::of(tensor), &self.format(name, tensor));
         }
-        if let Some(iterated) = self.iterated {
-            let steps = if iterated.steps == 1 { "step" } else { "steps" };
-            let all = iterated.outcome.run_times.iter().sum();
-            let last = iterated.history.last().map_or_else(String::new, |last| format!(", the rule sees {last:?}"));
-            _ = writeln!(text, "{} {steps} in {} ms{last}", iterated.steps, milliseconds(all));
+        if let Some(rounds) = &self.outcome.rounds {
+            let steps = if rounds.steps == 1 { "step" } else { "steps" };
+            let all = rounds.times.iter().sum();
+            let last = rounds.history.last().map_or_else(String::new, |last| format!(", the rule sees {last:?}"));
+            _ = writeln!(text, "{} {steps} in {} ms{last}", rounds.steps, milliseconds(all));
         }
         let times = &self.outcome.run_times;
         let run = match times.len() {
@@ -259,8 +257,8 @@ impl Report<'_> {
                 "copy_out_ms": milliseconds(spent.copy_out), "combine_ms": milliseconds(spent.combine),
                 "bound_ms": milliseconds(spent.bound()), "pageable": spent.pageable,
             })),
-            "iterated": self.iterated.map(|iterated| json!({
-                "steps": iterated.steps, "is_met": iterated.is_met, "history": iterated.history,
+            "iterated": self.outcome.rounds.as_ref().map(|rounds| json!({
+                "steps": rounds.steps, "is_met": rounds.is_met, "history": rounds.history,
             })),
             "warnings": self.warnings,
             "checksum": sum.json(),

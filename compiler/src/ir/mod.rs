@@ -47,6 +47,7 @@ mod policy;
 pub(crate) mod precedence;
 mod print;
 mod radix;
+mod repetition;
 pub mod tables;
 mod term;
 mod types;
@@ -64,6 +65,7 @@ pub use ordered::Ordered;
 pub use parse::{ParseError, parse};
 pub use policy::{ChunkPolicy, Count, Weights};
 pub use print::Shown;
+pub use repetition::{Comparison, NotARule, Repetition, Rounds, Until};
 pub use tables::{
     BinaryOperator, Combine, Definition, Domain, ElementKind, ElementType, Monoid, Precedence, ReduceOperator,
     UnaryOperator,

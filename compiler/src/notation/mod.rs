@@ -23,10 +23,11 @@ mod walk;
 
 use crate::diagnostics::{Diagnostic, Span};
 use crate::format::Format;
-use crate::ir::{ElementType, Function, IndexExpr, Literal, ReduceOperator};
+use crate::ir::{ElementType, Function, IndexExpr, Literal, ReduceOperator, Repetition};
 
 pub use crate::ir::{BinaryOperator, UnaryOperator};
 pub use crate::remark::Decision;
+pub use crate::syntax::Stage;
 pub use chain::{Chain, Link, chain};
 pub(crate) use chain::{merged, operands};
 pub(crate) use check::reduction_name;
@@ -60,6 +61,8 @@ pub struct Kernel {
     pub variables: Vec<Variable>,
     /// Statements, in order.
     pub statements: Vec<Assignment>,
+    /// How those of [`Stage::Round`] are repeated.
+    pub repeat: Option<Repetition>,
     /// The schedule block as written; its names are not resolved yet.
     pub schedule: Option<crate::syntax::Schedule>,
     /// What is probably not meant, by position.
@@ -158,6 +161,8 @@ pub struct Assignment {
     pub value: Expr,
     /// Compute only at the stored coordinates of this tensor.
     pub mask: Option<Access>,
+    /// When it runs.
+    pub stage: Stage,
     /// The whole statement.
     pub span: Span,
 }
@@ -212,6 +217,19 @@ pub enum Expr {
 }
 
 impl Kernel {
+    /// Whether a tensor goes from one round of a `repeat` to the next, ends it, or is made in another stage than it is read in.
+    pub(crate) fn crosses(&self, tensor: TensorId) -> bool {
+        let Some(repeat) = &self.repeat else { return false };
+        let name = &self.tensor(tensor).name;
+        let is_fed = repeat.feeds.iter().any(|(old, new)| [old, new].contains(&name));
+        let is_rule = repeat.until.as_ref().is_some_and(|until| until.result == *name);
+        let made = self.statements.iter().find(|made| made.target.tensor == tensor).map(|made| made.stage);
+        let is_read_elsewhere = |reader: &Assignment| {
+            made.is_some_and(|made| made != reader.stage) && reader.reads().any(|access| access.tensor == tensor)
+        };
+        is_fed || is_rule || self.statements.iter().any(is_read_elsewhere)
+    }
+
     /// The type of an expression's value.
     pub fn element_of(&self, expr: &Expr) -> ElementType {
         expr.element(&|tensor| self.tensor(tensor).element.computed())

@@ -1,11 +1,11 @@
 //! Checked index notation as text: the language itself, with every sum and every level written out.
 
 use super::check::reduction_name;
-use super::{Access, Assignment, BinaryOperator, Expr, Hints, IndexVariable, Kernel, Reading, Role, Tensor};
+use super::{Access, Assignment, BinaryOperator, Expr, Hints, IndexVariable, Kernel, Reading, Role, Stage, Tensor};
 use crate::ir::{ElementType, Literal, ReduceOperator};
 use crate::syntax::precedence::Precedence;
-use crate::syntax::{AssignOperator, HintKind};
-use std::fmt;
+use crate::syntax::{AssignOperator, HintKind, NEXT};
+use std::fmt::{self, Write};
 
 impl fmt::Display for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -18,9 +18,7 @@ impl fmt::Display for Kernel {
         let results = declarations(self, Role::Output);
         let results = if results.len() == 1 { results[0].clone() } else { format!("({})", results.join(", ")) };
         writeln!(f, "fn {}({}) -> {results} {{", self.name, declarations(self, Role::Input).join(", "))?;
-        for statement in &self.statements {
-            writeln!(f, "    {}", StatementText { kernel: self, statement })?;
-        }
+        f.write_str(&self.body("    "))?;
         f.write_str("}")
     }
 }
@@ -64,6 +62,29 @@ impl fmt::Display for Hints {
 }
 
 impl Kernel {
+    /// Its statements, a line each, with those of a `repeat` in its braces.
+    pub fn body(&self, indent: &str) -> String {
+        let mut text = String::new();
+        let of_stage = |stage, text: &mut String, indent: &str| {
+            for statement in self.statements.iter().filter(|statement| statement.stage == stage) {
+                _ = writeln!(text, "{indent}{}", StatementText { kernel: self, statement });
+            }
+        };
+        of_stage(Stage::Before, &mut text, indent);
+        if let Some(repeat) = &self.repeat {
+            let until = repeat.until.iter().map(|until| format!("until {until} or ")).collect::<String>();
+            _ = writeln!(text, "{indent}repeat {until}{} {{", repeat.most);
+            let inner = &format!("{indent}    ");
+            of_stage(Stage::Round, &mut text, inner);
+            for (old, new) in &repeat.feeds {
+                _ = writeln!(text, "{inner}{old}{NEXT} = {new};");
+            }
+            _ = writeln!(text, "{indent}}}");
+            of_stage(Stage::After, &mut text, indent);
+        }
+        text
+    }
+
     /// An expression as text.
     pub fn expression<'a>(&'a self, expr: &'a Expr) -> impl fmt::Display + 'a {
         ExprText { kernel: self, expr }

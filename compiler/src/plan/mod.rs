@@ -101,7 +101,8 @@ pub fn plan(kernel: &Kernel, facts: &Facts) -> Option<Planned> {
 /// The plan for a kernel as by [`plan`], and what a call is expected to cost with it, as far as it has products that may be planned.
 pub fn plan_and_cost(kernel: &Kernel, facts: &Facts) -> (Option<Planned>, Cost) {
     let asked = Asked::of_kernel(kernel);
-    if asked.as_written {
+    // A part that a round shares with what comes before or behind it would be of another round.
+    if asked.as_written || kernel.repeat.is_some() {
         return (None, Cost::default());
     }
     let memory = [asked.memory, facts.memory].into_iter().flatten().min();

@@ -5,7 +5,9 @@ use super::sets::Vars;
 use super::tree::{Mask, Part, Search, Tree};
 use crate::diagnostics::Span;
 use crate::format::{Format, LevelFormat};
-use crate::notation::{Access, Assignment, BinaryOperator, Expr, Hints, IndexVariable, Kernel, Role, Tensor, TensorId};
+use crate::notation::{
+    Access, Assignment, BinaryOperator, Expr, Hints, IndexVariable, Kernel, Role, Stage, Tensor, TensorId,
+};
 use crate::syntax::{Schedule, parse_schedule};
 
 /// The most letters of a name that is made of others.
@@ -183,7 +185,7 @@ impl Writer {
         self.kernel.tensors.push(tensor);
         let indices = modes.iter().copied().map(IndexVariable).collect();
         let target = Access::new(TensorId(self.kernel.tensors.len() - 1), indices, span);
-        self.push(Assignment { target: target.clone(), operator: None, value, mask, span });
+        self.push(Assignment { target: target.clone(), operator: None, value, mask, stage: Stage::Before, span });
         target
     }
 

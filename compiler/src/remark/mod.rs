@@ -323,6 +323,8 @@ pub enum Why {
     NotFused,
     /// It has a declared format.
     FormatDeclared,
+    /// It goes from one round of a `repeat` to the next, or from what is before the rounds to them, or behind.
+    Crosses,
     /// A mask chooses its entries.
     Masked,
     /// Its indices are computed where it is made.

@@ -190,6 +190,7 @@ impl Display for Why {
                 f.write_str("it is read once, and its functions are computed no more often there")
             }
             Why::NotFused => f.write_str("nothing is fused"),
+            Why::Crosses => f.write_str("other rounds of the `repeat`, or what is before or behind them, read it"),
             Why::FormatDeclared => f.write_str("its format is declared"),
             Why::Masked => f.write_str("a mask chooses its entries"),
             Why::ComputedWhereMade => f.write_str("its indices are computed where it is made"),

@@ -25,6 +25,16 @@ pub(super) fn extents(notation: &notation::Kernel) -> (Vec<Variable>, Vec<Extent
             }
         }
     });
+    // What the next round takes has the shape of what this one does.
+    let place = |name: &str| notation.tensors.iter().position(|tensor| tensor.name == name);
+    for (old, new) in notation.repeat.iter().flat_map(|repeat| &repeat.feeds) {
+        let (Some(old), Some(new)) = (place(old), place(new)) else { continue };
+        for (old, new) in first[old].iter().zip(&first[new]) {
+            if let (Some(old), Some(new)) = (old, new) {
+                unite(*old, *new);
+            }
+        }
+    }
     let mut named: BTreeMap<(usize, &str), usize> = BTreeMap::new();
     for (id, variable) in notation.variables.iter().enumerate() {
         if let Some(written) = &variable.written {

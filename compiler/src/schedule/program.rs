@@ -15,7 +15,8 @@ use super::scheduler::kernel;
 use super::state::{Options, Scope};
 use super::{Extent, IndexVariable, Kernel, Statement, Stream, TensorKind, Variable};
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes};
-use crate::notation::{self, Chain, Role, TensorId};
+use crate::ir::Rounds;
+use crate::notation::{self, Chain, Link, Role, Stage, TensorId};
 use crate::syntax::{Directive, Schedule};
 use std::borrow::Cow;
 
@@ -30,6 +31,8 @@ pub struct Program {
     pub results: Vec<String>,
     /// The kernels, in the order in which they run.
     pub kernels: Vec<Kernel>,
+    /// Those of the kernels that are repeated, if some are.
+    pub rounds: Option<Rounds>,
     /// The input that is to come in parts, if one is.
     pub stream: Option<Stream>,
 }
@@ -97,7 +100,17 @@ fn program(whole: &notation::Kernel, chain: Chain, options: Options) -> Result<P
     let mut scope = scope;
     restore_names(whole, &chain.kernel, &mut scope);
     let interface = interface(&chain, scope);
-    Ok(Program { chain, interface, results, kernels, stream: None })
+    let rounds = rounds(whole, &chain);
+    Ok(Program { chain, interface, results, kernels, rounds, stream: None })
+}
+
+/// Which of the links a `repeat` has.
+fn rounds(whole: &notation::Kernel, chain: &Chain) -> Option<Rounds> {
+    let repetition = whole.repeat.clone()?;
+    let is_of_round = |link: &Link| link.stage == Stage::Round;
+    let start = chain.links.iter().position(is_of_round)?;
+    let end = chain.links.iter().rposition(is_of_round)? + 1;
+    Some(Rounds { kernels: start..end, repetition })
 }
 
 /// A kernel of one statement with what the schedule says of all statements and of this one.
@@ -180,10 +193,10 @@ fn interface(chain: &Chain, scope: Scope) -> Kernel {
 }
 
 impl Program {
-    /// The kernel, where there is but one.
+    /// The kernel, where there is but one, which runs once.
     pub fn single(&self) -> Option<&Kernel> {
-        match &self.kernels[..] {
-            [kernel] => Some(kernel),
+        match (&self.kernels[..], &self.rounds) {
+            ([kernel], None) => Some(kernel),
             _ => None,
         }
     }

@@ -81,6 +81,10 @@ pub fn stream(kernel: &notation::Kernel, tensor: &str, parts: u64) -> Result<Str
         let help = "make a kernel of the statement that reads it".to_owned();
         return Err(("a kernel of several statements needs all parts at once".to_owned(), help));
     };
+    if kernel.repeat.is_some() {
+        let help = "take the statement out of the `repeat`";
+        return Err(("each round needs all parts".to_owned(), help.to_owned()));
+    }
     if statement.is_recurrent() {
         let help = "a recurrence needs all parts, one after the other";
         return Err(("the statement reads its own result".to_owned(), help.to_owned()));
@@ -231,7 +235,14 @@ fn combination(kernel: &notation::Kernel, target: &Access, operator: ReduceOpera
         documentation: Vec::new(),
         tensors,
         variables: (0..result.format.order).map(variable).collect(),
-        statements: vec![Assignment { target: access(2), operator: None, value, mask: None, span: target.span }],
+        statements: vec![Assignment {
+            target: access(2),
+            operator: None,
+            value,
+            mask: None,
+            stage: notation::Stage::Before,
+            span: target.span,
+        }],
         schedule: None,
         warnings: Vec::new(),
         ..kernel.clone()

@@ -108,11 +108,42 @@ pub struct Kernel {
     pub results: Vec<Parameter>,
     /// Statements, in order.
     pub body: Vec<Statement>,
+    /// How those of [`Stage::Round`] are repeated.
+    pub repeat: Option<Repeat>,
     /// The `schedule { … }` block.
     pub schedule: Option<Schedule>,
     /// From `fn` to the closing brace.
     pub span: Span,
 }
+
+/// `repeat n until change < 1e-6 or 100 { … }`: some statements of a kernel run again and again. In the next round, `x` is what `x'` is in
+/// this one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Repeat {
+    /// The name of the number of rounds.
+    pub counter: Option<Ident>,
+    /// What ends it, once it holds after a round.
+    pub until: Option<Expr>,
+    /// The most rounds.
+    pub most: u64,
+    /// From `repeat` to the opening brace.
+    pub span: Span,
+}
+
+/// When a statement of a kernel runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// Once; of a kernel with a `repeat`, before it.
+    #[default]
+    Before,
+    /// In each round of the kernel's `repeat`.
+    Round,
+    /// After the last round.
+    After,
+}
+
+/// What ends the name of a value in the next round: `x'`.
+pub const NEXT: char = '\'';
 
 /// `X: f32 csf`, `alpha: f64`.
 #[derive(Debug, Clone, PartialEq)]
@@ -290,6 +321,8 @@ pub struct Statement {
     pub mask: Option<Access>,
     /// What else must hold there: `i < j`.
     pub condition: Option<Expr>,
+    /// When it runs.
+    pub stage: Stage,
     /// The whole statement.
     pub span: Span,
 }
@@ -377,6 +410,52 @@ impl Expr {
             ExprKind::Call(_, arguments) => arguments.iter().collect(),
             ExprKind::Reduce { body, .. } => vec![body],
         }
+    }
+
+    /// The same, to be changed.
+    pub fn children_mut(&mut self) -> Vec<&mut Expr> {
+        match &mut self.kind {
+            ExprKind::Number { .. } | ExprKind::Bool(_) | ExprKind::Name(_) | ExprKind::Access(_) => Vec::new(),
+            ExprKind::Unary(_, operand) => vec![operand],
+            ExprKind::Binary(_, left, right) => vec![left, right],
+            ExprKind::Call(_, arguments) => arguments.iter_mut().collect(),
+            ExprKind::Reduce { body, .. } => vec![body],
+        }
+    }
+
+    /// Visits every name that may be a tensor's, those among indices too.
+    pub(crate) fn for_each_name_mut(&mut self, visit: &mut dyn FnMut(&mut Ident)) {
+        match &mut self.kind {
+            ExprKind::Name(name) => visit(name),
+            ExprKind::Access(access) => access.for_each_name_mut(visit),
+            _ => self.children_mut().into_iter().for_each(|child| child.for_each_name_mut(visit)),
+        }
+    }
+}
+
+impl Access {
+    /// Visits its name and those among its indices that may be tensors'.
+    pub(crate) fn for_each_name_mut(&mut self, visit: &mut dyn FnMut(&mut Ident)) {
+        visit(&mut self.name);
+        for index in &mut self.indices {
+            match index {
+                Index::Expr(expr) => expr.for_each_name_mut(visit),
+                Index::Range { start, end, .. } => {
+                    start.for_each_name_mut(visit);
+                    end.for_each_name_mut(visit);
+                }
+            }
+        }
+    }
+}
+
+impl Statement {
+    /// Visits every name that may be a tensor's, first that of the target.
+    pub(crate) fn for_each_name_mut(&mut self, visit: &mut dyn FnMut(&mut Ident)) {
+        self.target.for_each_name_mut(visit);
+        self.value.for_each_name_mut(visit);
+        self.mask.iter_mut().for_each(|mask| mask.for_each_name_mut(visit));
+        self.condition.iter_mut().for_each(|condition| condition.for_each_name_mut(visit));
     }
 }
 

@@ -157,6 +157,7 @@ impl Einsum {
             value,
             mask: None,
             condition: None,
+            stage: Stage::Before,
             span: self.span,
         })
     }

@@ -56,6 +56,13 @@ pub(super) fn unknown(text: &str, span: Span) -> Diagnostic {
     }
 }
 
+/// `repeat 0 { … }`
+pub(super) fn no_round(span: Span) -> Diagnostic {
+    Diagnostic::new(codes::UNEXPECTED_TOKEN, span, "a `repeat` has one round at least")
+        .label("the most rounds that there are")
+        .help("write a number from 1 on")
+}
+
 /// A bracket too many.
 pub(super) fn nested_brackets(span: Span) -> Diagnostic {
     Diagnostic::new(codes::TOO_DEEP, span, format!("brackets are nested more than {MAXIMUM_NESTING} deep"))

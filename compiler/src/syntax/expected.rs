@@ -365,6 +365,8 @@ fn phrase(rule: Rule) -> Option<(u8, &'static str)> {
         where_keyword => (23, "`where`"),
         let_keyword => (24, "`let`"),
         schedule_keyword | schedule => (25, "`schedule`"),
+        until_word => (26, "`until`"),
+        or_word => (26, "`or`"),
         in_keyword => (26, "`in`"),
         scope | path | word => (27, "a scope such as `crate`"),
         assign_operator | add_assign | multiply_assign | or_assign | and_assign | min_assign | max_assign
@@ -392,6 +394,8 @@ fn phrase(rule: Rule) -> Option<(u8, &'static str)> {
         expression | operand | group | call | boolean | negate | not => (54, "an expression"),
         fill | fill_word => (14, "`fill`"),
         number | fill_value => (55, "a number"),
+        // Wherever a statement may stand, these may, too.
+        repeat | next => return None,
         name => (56, "a name"),
         EOI => (60, "the end"),
         _ => return None,

@@ -1,7 +1,7 @@
 //! The text as a flat list of words and marks: what messages call "found", and where recovery looks for statement ends.
 
 use super::parser::{Grammar, Rule};
-use super::{MAXIMUM_NESTING, error};
+use super::{MAXIMUM_NESTING, NEXT, error};
 use crate::diagnostics::{Diagnostic, Span};
 use pest::Parser as _;
 
@@ -46,13 +46,24 @@ pub(super) fn scan(text: &str) -> (Vec<Lexeme<'_>>, Vec<Diagnostic>) {
         return (lexemes, vec![error::nested_comments(Span::new(place, place + OPENING.len()))]);
     }
     let Ok(pairs) = Grammar::parse(Rule::lexemes, text) else { return (lexemes, problems) };
+    let has_rounds = pairs.clone().flatten().any(|pair| pair.as_rule() == Rule::word && pair.as_str() == "repeat");
     for pair in pairs.flatten() {
         let span = Span::new(pair.as_span().start(), pair.as_span().end());
         let text = pair.as_str();
         let kind = match pair.as_rule() {
             Rule::documentation => Kind::Documentation,
             Rule::number => Kind::Number,
-            Rule::word => Kind::Word,
+            Rule::word => {
+                // Elsewhere, `A'` is what other notations call a transpose.
+                if let Some(name) = text.strip_suffix(NEXT).filter(|_| !has_rounds) {
+                    let (name_span, mark) = (Span::new(span.start, span.end - 1), Span::new(span.end - 1, span.end));
+                    problems.push(error::unknown(&text[name.len()..], mark));
+                    lexemes.push(Lexeme { kind: Kind::Word, text: name, span: name_span });
+                    lexemes.push(Lexeme { kind: Kind::Invalid, text: &text[name.len()..], span: mark });
+                    continue;
+                }
+                Kind::Word
+            }
             Rule::opening => Kind::Opening,
             Rule::closing => Kind::Closing,
             Rule::semicolon => Kind::Semicolon,

@@ -26,6 +26,7 @@ pub enum Rule {
     r#item,
     r#documentation,
     r#kernel,
+    r#repeat,
     r#visibility,
     r#scope,
     r#path,
@@ -57,6 +58,7 @@ pub enum Rule {
     r#monoid,
     r#words_ahead,
     r#statement,
+    r#next,
     r#bare_statement,
     r#assignment,
     r#condition,
@@ -107,6 +109,10 @@ pub enum Rule {
     r#in_keyword,
     r#monoid_keyword,
     r#with_keyword,
+    r#repeat_word,
+    r#until_word,
+    r#or_word,
+    r#next_word,
     r#on_word,
     r#fill_word,
     r#nnz_word,
@@ -164,6 +170,7 @@ impl Rule {
             Rule::r#item,
             Rule::r#documentation,
             Rule::r#kernel,
+            Rule::r#repeat,
             Rule::r#visibility,
             Rule::r#scope,
             Rule::r#path,
@@ -195,6 +202,7 @@ impl Rule {
             Rule::r#monoid,
             Rule::r#words_ahead,
             Rule::r#statement,
+            Rule::r#next,
             Rule::r#bare_statement,
             Rule::r#assignment,
             Rule::r#condition,
@@ -245,6 +253,10 @@ impl Rule {
             Rule::r#in_keyword,
             Rule::r#monoid_keyword,
             Rule::r#with_keyword,
+            Rule::r#repeat_word,
+            Rule::r#until_word,
+            Rule::r#or_word,
+            Rule::r#next_word,
             Rule::r#on_word,
             Rule::r#fill_word,
             Rule::r#nnz_word,
@@ -909,11 +921,112 @@ impl ::pest::Parser<Rule> for Grammar {
                                                     })
                                             })
                                             .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| {
+                                                state
+                                                    .optional(|state| {
+                                                        state
+                                                            .sequence(|state| {
+                                                                self::r#repeat(state)
+                                                                    .and_then(|state| { super::hidden::skip(state) })
+                                                                    .and_then(|state| {
+                                                                        state
+                                                                            .sequence(|state| {
+                                                                                state
+                                                                                    .optional(|state| {
+                                                                                        self::r#statement(state)
+                                                                                            .and_then(|state| {
+                                                                                                state
+                                                                                                    .repeat(|state| {
+                                                                                                        state
+                                                                                                            .sequence(|state| {
+                                                                                                                super::hidden::skip(state)
+                                                                                                                    .and_then(|state| { self::r#statement(state) })
+                                                                                                            })
+                                                                                                    })
+                                                                                            })
+                                                                                    })
+                                                                            })
+                                                                    })
+                                                            })
+                                                    })
+                                            })
+                                            .and_then(|state| { super::hidden::skip(state) })
                                             .and_then(|state| { self::r#rbrace(state) })
                                             .and_then(|state| { super::hidden::skip(state) })
                                             .and_then(|state| {
                                                 state.optional(|state| { self::r#schedule(state) })
                                             })
+                                    })
+                            },
+                        )
+                }
+                #[inline]
+                #[allow(non_snake_case, unused_variables)]
+                pub fn r#repeat(
+                    state: ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                ) -> ::pest::ParseResult<
+                    ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                > {
+                    state
+                        .rule(
+                            Rule::r#repeat,
+                            |state| {
+                                state
+                                    .sequence(|state| {
+                                        self::r#repeat_word(state)
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| {
+                                                state
+                                                    .optional(|state| {
+                                                        state
+                                                            .sequence(|state| {
+                                                                state
+                                                                    .lookahead(false, |state| { self::r#until_word(state) })
+                                                                    .and_then(|state| { super::hidden::skip(state) })
+                                                                    .and_then(|state| { self::r#name(state) })
+                                                            })
+                                                    })
+                                            })
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| {
+                                                state
+                                                    .optional(|state| {
+                                                        state
+                                                            .sequence(|state| {
+                                                                self::r#until_word(state)
+                                                                    .and_then(|state| { super::hidden::skip(state) })
+                                                                    .and_then(|state| { self::r#expression(state) })
+                                                                    .and_then(|state| { super::hidden::skip(state) })
+                                                                    .and_then(|state| { self::r#or_word(state) })
+                                                            })
+                                                    })
+                                            })
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| { self::r#number(state) })
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| { self::r#lbrace(state) })
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| {
+                                                state
+                                                    .sequence(|state| {
+                                                        state
+                                                            .optional(|state| {
+                                                                self::r#statement(state)
+                                                                    .and_then(|state| {
+                                                                        state
+                                                                            .repeat(|state| {
+                                                                                state
+                                                                                    .sequence(|state| {
+                                                                                        super::hidden::skip(state)
+                                                                                            .and_then(|state| { self::r#statement(state) })
+                                                                                    })
+                                                                            })
+                                                                    })
+                                                            })
+                                                    })
+                                            })
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| { self::r#rbrace(state) })
                                     })
                             },
                         )
@@ -2221,11 +2334,46 @@ impl ::pest::Parser<Rule> for Grammar {
                                                             })
                                                     })
                                             })
+                                            .or_else(|state| { self::r#next(state) })
                                             .or_else(|state| { self::r#access(state) })
                                             .and_then(|state| { super::hidden::skip(state) })
                                             .and_then(|state| { self::r#assignment(state) })
                                             .and_then(|state| { super::hidden::skip(state) })
                                             .and_then(|state| { self::r#semicolon(state) })
+                                    })
+                            },
+                        )
+                }
+                #[inline]
+                #[allow(non_snake_case, unused_variables)]
+                pub fn r#next(
+                    state: ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                ) -> ::pest::ParseResult<
+                    ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                > {
+                    state
+                        .rule(
+                            Rule::r#next,
+                            |state| {
+                                state
+                                    .sequence(|state| {
+                                        state
+                                            .lookahead(
+                                                true,
+                                                |state| {
+                                                    state
+                                                        .sequence(|state| {
+                                                            state
+                                                                .match_string("next")
+                                                                .and_then(|state| { super::hidden::skip(state) })
+                                                                .and_then(|state| { self::r#words_ahead(state) })
+                                                        })
+                                                },
+                                            )
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| { self::r#next_word(state) })
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| { self::r#access(state) })
                                     })
                             },
                         )
@@ -3066,6 +3214,9 @@ impl ::pest::Parser<Rule> for Grammar {
                                                         .and_then(|state| {
                                                             state.repeat(|state| { self::r#XID_CONTINUE(state) })
                                                         })
+                                                        .and_then(|state| {
+                                                            state.optional(|state| { state.match_string("'") })
+                                                        })
                                                 })
                                         },
                                     )
@@ -3385,6 +3536,122 @@ impl ::pest::Parser<Rule> for Grammar {
                                                 .sequence(|state| {
                                                     state
                                                         .match_string("with")
+                                                        .and_then(|state| {
+                                                            state
+                                                                .lookahead(false, |state| { self::r#XID_CONTINUE(state) })
+                                                        })
+                                                })
+                                        },
+                                    )
+                            },
+                        )
+                }
+                #[inline]
+                #[allow(non_snake_case, unused_variables)]
+                pub fn r#repeat_word(
+                    state: ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                ) -> ::pest::ParseResult<
+                    ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                > {
+                    state
+                        .rule(
+                            Rule::r#repeat_word,
+                            |state| {
+                                state
+                                    .atomic(
+                                        ::pest::Atomicity::Atomic,
+                                        |state| {
+                                            state
+                                                .sequence(|state| {
+                                                    state
+                                                        .match_string("repeat")
+                                                        .and_then(|state| {
+                                                            state
+                                                                .lookahead(false, |state| { self::r#XID_CONTINUE(state) })
+                                                        })
+                                                })
+                                        },
+                                    )
+                            },
+                        )
+                }
+                #[inline]
+                #[allow(non_snake_case, unused_variables)]
+                pub fn r#until_word(
+                    state: ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                ) -> ::pest::ParseResult<
+                    ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                > {
+                    state
+                        .rule(
+                            Rule::r#until_word,
+                            |state| {
+                                state
+                                    .atomic(
+                                        ::pest::Atomicity::Atomic,
+                                        |state| {
+                                            state
+                                                .sequence(|state| {
+                                                    state
+                                                        .match_string("until")
+                                                        .and_then(|state| {
+                                                            state
+                                                                .lookahead(false, |state| { self::r#XID_CONTINUE(state) })
+                                                        })
+                                                })
+                                        },
+                                    )
+                            },
+                        )
+                }
+                #[inline]
+                #[allow(non_snake_case, unused_variables)]
+                pub fn r#or_word(
+                    state: ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                ) -> ::pest::ParseResult<
+                    ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                > {
+                    state
+                        .rule(
+                            Rule::r#or_word,
+                            |state| {
+                                state
+                                    .atomic(
+                                        ::pest::Atomicity::Atomic,
+                                        |state| {
+                                            state
+                                                .sequence(|state| {
+                                                    state
+                                                        .match_string("or")
+                                                        .and_then(|state| {
+                                                            state
+                                                                .lookahead(false, |state| { self::r#XID_CONTINUE(state) })
+                                                        })
+                                                })
+                                        },
+                                    )
+                            },
+                        )
+                }
+                #[inline]
+                #[allow(non_snake_case, unused_variables)]
+                pub fn r#next_word(
+                    state: ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                ) -> ::pest::ParseResult<
+                    ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                > {
+                    state
+                        .rule(
+                            Rule::r#next_word,
+                            |state| {
+                                state
+                                    .atomic(
+                                        ::pest::Atomicity::Atomic,
+                                        |state| {
+                                            state
+                                                .sequence(|state| {
+                                                    state
+                                                        .match_string("next")
                                                         .and_then(|state| {
                                                             state
                                                                 .lookahead(false, |state| { self::r#XID_CONTINUE(state) })
@@ -4597,6 +4864,7 @@ impl ::pest::Parser<Rule> for Grammar {
                     Rule::r#item => rules::r#item(state),
                     Rule::r#documentation => rules::r#documentation(state),
                     Rule::r#kernel => rules::r#kernel(state),
+                    Rule::r#repeat => rules::r#repeat(state),
                     Rule::r#visibility => rules::r#visibility(state),
                     Rule::r#scope => rules::r#scope(state),
                     Rule::r#path => rules::r#path(state),
@@ -4628,6 +4896,7 @@ impl ::pest::Parser<Rule> for Grammar {
                     Rule::r#monoid => rules::r#monoid(state),
                     Rule::r#words_ahead => rules::r#words_ahead(state),
                     Rule::r#statement => rules::r#statement(state),
+                    Rule::r#next => rules::r#next(state),
                     Rule::r#bare_statement => rules::r#bare_statement(state),
                     Rule::r#assignment => rules::r#assignment(state),
                     Rule::r#condition => rules::r#condition(state),
@@ -4678,6 +4947,10 @@ impl ::pest::Parser<Rule> for Grammar {
                     Rule::r#in_keyword => rules::r#in_keyword(state),
                     Rule::r#monoid_keyword => rules::r#monoid_keyword(state),
                     Rule::r#with_keyword => rules::r#with_keyword(state),
+                    Rule::r#repeat_word => rules::r#repeat_word(state),
+                    Rule::r#until_word => rules::r#until_word(state),
+                    Rule::r#or_word => rules::r#or_word(state),
+                    Rule::r#next_word => rules::r#next_word(state),
                     Rule::r#on_word => rules::r#on_word(state),
                     Rule::r#fill_word => rules::r#fill_word(state),
                     Rule::r#nnz_word => rules::r#nnz_word(state),

@@ -72,14 +72,35 @@ impl Display for Kernel {
             results => write!(f, "({})", List(results))?,
         }
         f.write_str(" {\n")?;
-        for statement in &self.body {
-            writeln!(f, "    {statement};")?;
+        let of_stage = |stage, f: &mut Formatter<'_>, indent: &str| {
+            let mut statements = self.body.iter().filter(|statement| statement.stage == stage);
+            statements.try_for_each(|statement| writeln!(f, "{indent}{statement};"))
+        };
+        of_stage(Stage::Before, f, "    ")?;
+        if let Some(repeat) = &self.repeat {
+            writeln!(f, "    {repeat} {{")?;
+            of_stage(Stage::Round, f, "        ")?;
+            f.write_str("    }\n")?;
+            of_stage(Stage::After, f, "    ")?;
         }
         f.write_str("}")?;
         if let Some(schedule) = &self.schedule {
             write!(f, " {schedule}")?;
         }
         writeln!(f)
+    }
+}
+
+impl Display for Repeat {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("repeat")?;
+        if let Some(counter) = &self.counter {
+            write!(f, " {counter}")?;
+        }
+        if let Some(until) = &self.until {
+            write!(f, " until {until} or")?;
+        }
+        write!(f, " {}", self.most)
     }
 }
 

@@ -473,6 +473,7 @@ impl Choices {
             value: self.expr(5),
             mask: if self.below(3) == 0 { Some(self.access(1)) } else { None },
             condition: if self.below(3) == 0 { Some(self.comparison()) } else { None },
+            stage: Stage::Before,
             span: Span::default(),
         }
     }

@@ -35,6 +35,12 @@ impl Problem {
         dimensions: &[(String, usize)],
         options: &ProgramOptions,
     ) -> Result<Self, DistributeError> {
+        if kernel.repeat.is_some() {
+            return Err(DistributeError::Refused {
+                what: "a kernel with a `repeat` is not distributed".to_owned(),
+                help: "distribute one round, and run it again and again: `Prepared::feed`".to_owned(),
+            });
+        }
         let options = ProgramOptions { plan: Planning::AsWritten, tuned: false, stream: None, ..options.clone() };
         let whole = Uncompiled::new(kernel, inputs, dimensions, &options)?;
         let mut listed = BTreeMap::new();

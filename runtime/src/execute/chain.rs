@@ -15,7 +15,7 @@ use super::background::ChangingKernel;
 use super::call::{Call, Operand};
 use super::device::{Accumulated, DeviceKernel};
 use super::error::Error;
-use super::flow::{Flow, Kernels, Whole, lent};
+use super::flow::{Flow, Kernels, Repeated, Whole, lent};
 use super::native::{NativeError, NativeKernel, has_helpers};
 use super::tier::Tier;
 use super::unsupported::Unsupported;
@@ -45,6 +45,8 @@ pub struct Outcome {
     pub around: Around,
     /// How long the kernels alone took, all of them together, each time.
     pub run_times: Vec<Duration>,
+    /// How the rounds of a `repeat` went, where the kernel has one.
+    pub rounds: Option<Repeated>,
     /// In which way they ran.
     pub tier: Tier,
     /// Why in that one.
@@ -212,7 +214,7 @@ impl Chain {
     /// A program of which something else has made executables, one for each of its kernels.
     pub fn of_links(program: &Program, links: Vec<Executable>) -> Self {
         let (declarations, results) = (program.declarations.clone(), program.results.clone());
-        let whole = Whole::new(declarations, results, &links);
+        let whole = Whole::new(declarations, results, program.rounds.clone(), &links);
         Self { whole: Arc::new(whole), links, missing: None }
     }
 
@@ -326,7 +328,7 @@ impl Chain {
     /// The kernel on a device that is all there is to run, if it is.
     fn only(&self) -> Option<&DeviceKernel> {
         match &self.links[..] {
-            [link] => link.device(),
+            [link] if !self.whole.has_rounds() => link.device(),
             _ => None,
         }
     }
@@ -389,7 +391,7 @@ impl Chain {
         let mut around = Around::default();
         let mut running = Duration::ZERO;
         let mut run_times = vec![Duration::ZERO; repeat.max(1)];
-        flow.run(Some(&mut around), &mut results, &mut |link, call| {
+        let rounds = flow.run(Some(&mut around), &mut results, &mut |link, call| {
             let start = Instant::now();
             let done = self.links[link].run_each(call, &mut run_times);
             running += start.elapsed();
@@ -400,7 +402,7 @@ impl Chain {
         let (copy_in, copy_out) = self.copied();
         (around.copy_in, around.copy_out) = (copy_in - copied.0, copy_out - copied.1);
         let outputs = self.results().iter().cloned().zip(results.0).collect();
-        Ok(Outcome { outputs, around, run_times, tier: self.tier(), reason: self.tier_reason() })
+        Ok(Outcome { outputs, around, run_times, rounds, tier: self.tier(), reason: self.tier_reason() })
     }
 }
 
@@ -427,7 +429,7 @@ impl Chain {
         sink: &mut dyn Sink,
     ) -> Result<(), Error> {
         let flow = Flow::new(&self.whole, &self.links, inputs, stated, sink)?;
-        flow.run(None, sink, &mut |link, call| self.links[link].run(call).map(drop))
+        flow.run(None, sink, &mut |link, call| self.links[link].run(call).map(drop)).map(drop)
     }
 
     /// How long each of some calls takes as a whole: checks, copies of operands, memory for results and what they begin as, the kernels,

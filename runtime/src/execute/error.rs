@@ -52,6 +52,14 @@ pub enum Error {
         /// How many there are.
         found: usize,
     },
+    /// What runs again and again can't go on.
+    #[error("{reason}")]
+    Repetition {
+        /// The kernel.
+        kernel: String,
+        /// Why.
+        reason: String,
+    },
     /// An input's elements are of another type.
     #[error("`{tensor}` is declared with elements of type {}, but the input's are {}", expected.name(), found.name())]
     Element {

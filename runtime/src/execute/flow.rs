@@ -3,16 +3,19 @@
 //! Tensors go by names, and names say the same in every call: a [`Route`] is found once for a chain. A call of it then costs little
 //! beside the loops, which of a small tensor take less than a microsecond.
 
-use super::around::Around;
+use super::around::{Around, Copied};
 use super::array::Parameter;
 use super::call::{Call, Extents, Inputs, Kept, Operand, check_inputs, declared_inputs};
 use super::error::Error;
 use super::extents::extents;
 use super::value::Sink;
-use crate::tensor::AnyTensor;
-use spc_compiler::ir::{Kernel, Source};
+use crate::tensor::{AnyTensor, Element};
+use crate::with_element;
+use spc_compiler::ir::{Kernel, Repetition, Rounds, Source};
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Inputs that stay with the caller, with room for so many tensors.
 pub(super) fn lent<'a>(inputs: &[&'a AnyTensor], count: usize) -> Vec<Option<Operand<'a>>> {
@@ -101,25 +104,25 @@ pub(super) struct Whole {
 }
 
 impl Whole {
-    pub(super) fn new(declarations: Kernel, results: Vec<String>, kernels: &dyn Kernels) -> Self {
-        let route = Route::new(&declarations, &results, kernels);
+    /// Kernels that run one after the other, some of them again and again.
+    pub(super) fn new(
+        declarations: Kernel,
+        results: Vec<String>,
+        rounds: Option<Rounds>,
+        kernels: &dyn Kernels,
+    ) -> Self {
+        let route = Route::new(&declarations, &results, rounds, kernels);
         Self { declarations, results: results.into(), route, remembered: Remembered::default() }
+    }
+
+    /// Whether some of the kernels run again and again.
+    pub(super) fn has_rounds(&self) -> bool {
+        self.route.rounds.is_some()
     }
 
     /// How many tensors there are in all.
     pub(super) fn count(&self) -> usize {
         self.route.count
-    }
-
-    /// The tensors to keep from one call to the next where the inputs at these places are the same: these, and tensors that kernels make of them alone.
-    pub(super) fn kept(&self, inputs: impl Iterator<Item = usize>) -> Kept {
-        let mut fixed: BTreeSet<usize> = inputs.collect();
-        for step in &self.route.steps {
-            if step.inputs.iter().all(|place| fixed.contains(place)) {
-                fixed.extend(step.outputs.iter().map(|(place, _)| place));
-            }
-        }
-        Kept::new(fixed)
     }
 }
 
@@ -130,10 +133,61 @@ struct Route {
     count: usize,
     /// What each kernel does.
     steps: Vec<Step>,
+    /// What is done again and again.
+    rounds: Option<Loop>,
     /// Where the results are in the end.
     results: Vec<usize>,
     /// A result that no kernel makes.
     missing: Option<String>,
+}
+
+/// Steps that are done again and again.
+#[derive(Debug)]
+struct Loop {
+    steps: Range<usize>,
+    /// What a round reads, and what of it takes its place in the next.
+    feeds: Vec<(usize, usize)>,
+    /// Where the rule looks.
+    rule: Option<usize>,
+    /// The tensors that are the same in each round.
+    fixed: BTreeSet<usize>,
+    repetition: Repetition,
+}
+
+impl Loop {
+    /// What the rounds say, where `tensors` are all that there are by name, and `steps` what makes them.
+    fn new(rounds: Rounds, tensors: &[(String, usize)], steps: &[Step], inputs: usize) -> Option<Self> {
+        let place = |name: &String| tensors.iter().rev().find(|(known, _)| known == name).map(|(_, place)| *place);
+        let Rounds { kernels, repetition } = rounds;
+        let feed = |(old, new): &(String, String)| Some((place(old)?, place(new)?));
+        let feeds = repetition.feeds.iter().map(feed).collect::<Option<Vec<_>>>()?;
+        let rule = match &repetition.until {
+            Some(until) => Some(place(&until.result)?),
+            None => None,
+        };
+        let before = steps[..kernels.start].iter().flat_map(|step| step.outputs.iter().map(|(place, _)| *place));
+        let mut fixed: BTreeSet<usize> = (0..inputs).chain(before).collect();
+        fixed.retain(|place| feeds.iter().all(|(old, _)| old != place));
+        for step in &steps[kernels.clone()] {
+            if step.inputs.iter().all(|place| fixed.contains(place)) {
+                fixed.extend(step.outputs.iter().map(|(place, _)| place));
+            }
+        }
+        Some(Self { steps: kernels, feeds, rule, fixed, repetition })
+    }
+}
+
+/// How a loop went.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Repeated {
+    /// The number of rounds.
+    pub steps: usize,
+    /// Whether the rule held after the last; true where there is no rule.
+    pub is_met: bool,
+    /// The value that the rule compares, after each round.
+    pub history: Vec<f64>,
+    /// How long each round took.
+    pub times: Vec<Duration>,
 }
 
 /// What one kernel of a chain reads and makes.
@@ -150,10 +204,13 @@ struct Step {
 }
 
 impl Route {
-    fn new(declarations: &Kernel, results: &[String], kernels: &dyn Kernels) -> Self {
+    fn new(declarations: &Kernel, results: &[String], rounds: Option<Rounds>, kernels: &dyn Kernels) -> Self {
         let all = || (0..kernels.count()).map(|number| kernels.kernel(number));
         let mut tensors: Vec<(&str, usize)> = inputs_of(declarations).zip(0..).collect();
         let mut count = tensors.len();
+        let inputs = count;
+        let mut every: Vec<(String, usize)> =
+            tensors.iter().map(|(name, place)| ((*name).to_owned(), *place)).collect();
         let mut steps = Vec::with_capacity(kernels.count());
         for (number, kernel) in all().enumerate() {
             let (inputs, missing) = places(&tensors, inputs_of(kernel));
@@ -161,6 +218,7 @@ impl Route {
             let outputs = made.clone().map(|(name, place)| (place, results.iter().position(|result| result == name)));
             let outputs: Vec<(usize, Option<usize>)> = outputs.collect();
             count += outputs.len();
+            every.extend(made.clone().map(|(name, place)| (name.to_owned(), place)));
             tensors.extend(made);
             let is_read = |name: &str| all().skip(number + 1).any(|next| inputs_of(next).any(|input| input == name));
             let stays = |name: &str| results.iter().any(|result| result == name) || is_read(name);
@@ -170,7 +228,8 @@ impl Route {
             steps.push(Step { parameters, inputs, missing, outputs, done });
         }
         let (results, missing) = places(&tensors, results.iter().map(String::as_str));
-        Self { count, steps, results, missing }
+        let rounds = rounds.and_then(|rounds| Loop::new(rounds, &every, &steps, inputs));
+        Self { count, steps, rounds, results, missing }
     }
 }
 
@@ -194,8 +253,18 @@ pub(super) struct Flow<'a> {
     extents: Origin<'a>,
     /// What there is by now, by its place on the route.
     tensors: Vec<Option<Operand<'a>>>,
-    /// Tensors that are kept for the next call.
-    kept: Option<&'a Kept>,
+    /// What is the same in each round.
+    kept: Option<Kept>,
+}
+
+/// What a flow is run with.
+struct Run<'r> {
+    around: Option<&'r mut Around>,
+    sink: &'r mut dyn Sink,
+    work: &'r mut dyn FnMut(usize, &mut Call<'_>) -> Result<(), Error>,
+    deliveries: Vec<Copied>,
+    /// Whether the last result has gone to the sink.
+    is_taken: bool,
 }
 
 /// Where a flow has its extents from.
@@ -233,63 +302,155 @@ impl<'a> Flow<'a> {
         Ok(Self { whole, kernels, extents, tensors: inputs, kept: None })
     }
 
-    /// The same, where what is made of inputs that do not change stays for the next.
-    pub(super) fn keeping(self, kept: &'a Kept) -> Self {
-        Self { kept: Some(kept), ..self }
-    }
-
     /// Gives `sink` the results, once `work` has run the call of each kernel, by its number. What calls take beside that is added to
-    /// `around`, where somebody asks for it.
+    /// `around`, where somebody asks for it. Gives how rounds went, if there are some.
     pub(super) fn run(
         mut self,
-        mut around: Option<&mut Around>,
+        around: Option<&mut Around>,
         sink: &mut dyn Sink,
         work: &mut dyn FnMut(usize, &mut Call<'_>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let (steps, mut deliveries) = (&self.whole.route.steps, Vec::new());
-        let mut is_taken = false;
-        for (number, step) in steps.iter().enumerate() {
-            // Results go to the sink in each call.
-            let keeps =
-                |kept: &&Kept| step.outputs.iter().all(|&(place, result)| result.is_none() && kept.is_fixed(place));
-            let kept = self.kept.filter(keeps).filter(|_| !step.outputs.is_empty());
-            if let (Some(made), Origin::Known(_)) = (kept.and_then(|kept| kept.made(number)), &self.extents) {
-                self.take(step, made);
+    ) -> Result<Option<Repeated>, Error> {
+        let whole = self.whole;
+        let mut run = Run { around, sink, work, deliveries: Vec::new(), is_taken: false };
+        self.tensors.resize_with(whole.count().max(self.tensors.len()), || None);
+        let count = whole.route.steps.len();
+        let range = whole.route.rounds.as_ref().map_or(count..count, |rounds| rounds.steps.clone());
+        (0..range.start).try_for_each(|number| self.step(number, &mut run))?;
+        let rounds = whole.route.rounds.as_ref();
+        let repeated = rounds.map(|rounds| self.rounds(rounds, &mut run)).transpose()?;
+        (range.end..count).try_for_each(|number| self.step(number, &mut run))?;
+        if let Some(around) = run.around {
+            around.deliveries.append(&mut run.deliveries);
+        }
+        self.finish(run.is_taken, run.sink)?;
+        Ok(repeated)
+    }
+
+    /// Runs one kernel.
+    fn step(&mut self, number: usize, run: &mut Run<'_>) -> Result<(), Error> {
+        let steps = &self.whole.route.steps;
+        let step = &steps[number];
+        let is_in_round = self.kept.is_some();
+        if let Some(made) = self.kept.as_ref().and_then(|kept| kept.made(number)) {
+            self.put(step, made);
+            return Ok(());
+        }
+        let mut call = self.call(number, run.around.is_some())?;
+        for (output, &(place, result)) in step.outputs.iter().enumerate() {
+            match result {
+                _ if is_in_round => {
+                    if let Some(mut spare) = self.spare(place).filter(|spare| call.check_reuse(output, spare).is_ok()) {
+                        call.reuse(output, &mut spare)?;
+                    }
+                }
+                Some(result) => run.sink.lend(result, &mut call, output)?,
+                None => {}
+            }
+        }
+        call.allocate()?;
+        if let Some(around) = &mut run.around {
+            around.copies.extend_from_slice(call.copies());
+            around.allocate += call.allocate_time();
+        }
+        (run.work)(number, &mut call)?;
+        call.check_pivots()?;
+        if let Origin::Fresh(_, found) = &mut self.extents
+            && found.links.len() == number
+        {
+            found.links.push(call.dimensions().to_vec());
+        }
+        // Nothing can be refused any more, when the last kernel has run.
+        run.is_taken = match step.outputs[..] {
+            [(_, Some(result))] if number + 1 == steps.len() && !is_in_round => {
+                run.sink.take_back(result, &mut call, 0)?
+            }
+            _ => false,
+        };
+        if run.is_taken {
+            return Ok(());
+        }
+        let made: Vec<_> = call.finish_with(&mut run.deliveries)?.into_iter().map(Arc::new).collect();
+        let is_fixed = |kept: &&Kept| step.outputs.iter().all(|&(place, _)| kept.is_fixed(place));
+        if let Some(kept) = self.kept.as_ref().filter(is_fixed).filter(|_| !step.outputs.is_empty()) {
+            kept.set_made(number, made.clone());
+        }
+        self.put(step, made);
+        if !is_in_round {
+            step.done.iter().for_each(|&place| self.tensors[place] = None);
+        }
+        Ok(())
+    }
+
+    /// The tensor that a round before has left where it is to be made again, as memory: a dense one that nobody else has.
+    fn spare(&mut self, place: usize) -> Option<AnyTensor> {
+        let Some(Operand::Own(tensor)) = self.tensors[place].take() else { return None };
+        let tensor = Arc::try_unwrap(tensor).ok()?;
+        (tensor.format().is_dense() && tensor.order() > 0).then_some(tensor)
+    }
+
+    /// Runs kernels again and again, until the rule holds.
+    fn rounds(&mut self, of: &Loop, run: &mut Run<'_>) -> Result<Repeated, Error> {
+        let Repetition { most, until, .. } = &of.repetition;
+        self.kept = Some(Kept::new(of.fixed.clone()));
+        let mut repeated = Repeated { is_met: until.is_none(), ..Repeated::default() };
+        let most = (*most).max(1);
+        while repeated.steps < most {
+            let start = Instant::now();
+            of.steps.clone().try_for_each(|number| self.step(number, run))?;
+            repeated.times.push(start.elapsed());
+            repeated.steps += 1;
+            if let (Some(until), Some(place)) = (until, of.rule) {
+                let value = self.tensors[place].as_deref().and_then(number).unwrap_or(f64::NAN);
+                repeated.history.push(value);
+                if value.is_nan() {
+                    let (result, step) = (&until.result, repeated.steps);
+                    let reason = format!("`{result}` is NaN after step {step}: the rule `{until}` sees no number");
+                    return Err(self.repetition(reason));
+                }
+                repeated.is_met = until.comparison.holds(value, until.bound);
+                if repeated.is_met {
+                    break;
+                }
+            }
+            if repeated.steps < most {
+                self.feed(of)?;
+            }
+        }
+        self.kept = None;
+        let done = of.steps.clone().flat_map(|number| &self.whole.route.steps[number].done);
+        done.for_each(|&place| self.tensors[place] = None);
+        Ok(repeated)
+    }
+
+    /// Puts what a round has made in the place of what it has read.
+    fn feed(&mut self, of: &Loop) -> Result<(), Error> {
+        for (number, &(old, new)) in of.feeds.iter().enumerate() {
+            // What several take is where the first of them has put it.
+            if let Some(&(first, _)) = of.feeds[..number].iter().find(|(_, other)| *other == new) {
+                self.tensors[old] = match &self.tensors[first] {
+                    Some(Operand::Own(tensor)) => Some(Operand::Own(tensor.clone())),
+                    _ => None,
+                };
                 continue;
             }
-            let mut call = self.call(number, around.is_some())?;
-            for (output, (_, result)) in step.outputs.iter().enumerate() {
-                if let Some(result) = result {
-                    sink.lend(*result, &mut call, output)?;
-                }
+            if let (Some(taken), Some(made)) = (&self.tensors[old], &self.tensors[new])
+                && (taken.shape() != made.shape()
+                    || taken.format() != made.format()
+                    || taken.element() != made.element())
+            {
+                let (name, result) = &of.repetition.feeds[number];
+                let (shape, made) = (taken.shape(), made.shape());
+                let reason =
+                    format!("`{name}` of shape {shape:?} can't be `{result}` of shape {made:?} in the next step");
+                return Err(self.repetition(reason));
             }
-            call.allocate()?;
-            if let Some(around) = &mut around {
-                around.copies.extend_from_slice(call.copies());
-                around.allocate += call.allocate_time();
-            }
-            work(number, &mut call)?;
-            call.check_pivots()?;
-            if let Origin::Fresh(_, found) = &mut self.extents {
-                found.links.push(call.dimensions().to_vec());
-            }
-            // Nothing can be refused any more, when the last kernel has run.
-            is_taken = match step.outputs[..] {
-                [(_, Some(result))] if number + 1 == steps.len() => sink.take_back(result, &mut call, 0)?,
-                _ => false,
-            };
-            if !is_taken {
-                let made: Vec<_> = call.finish_with(&mut deliveries)?.into_iter().map(Arc::new).collect();
-                if let Some(kept) = kept {
-                    kept.set_made(number, made.clone());
-                }
-                self.take(step, made);
-            }
+            self.tensors.swap(old, new);
         }
-        if let Some(around) = around {
-            around.deliveries.append(&mut deliveries);
-        }
-        self.finish(is_taken, sink)
+        Ok(())
+    }
+
+    fn repetition(&self, reason: String) -> Error {
+        Error::Repetition { kernel: self.whole.declarations.name.clone(), reason }
     }
 
     /// A call of a kernel, without memory for its outputs. Whether it reads the clock for what is done around the kernel.
@@ -299,11 +460,14 @@ impl<'a> Flow<'a> {
         if let Some(name) = &step.missing {
             return Err(self.missing(name));
         }
-        let kept = self.kept.map(|kept| (kept, number));
+        let kept = self.kept.as_ref().map(|kept| (kept, number));
         let inputs = Inputs { all: &self.tensors, places: &step.inputs, kept };
         let declared = (kernel, &step.parameters[..]);
         match &self.extents {
             Origin::Known(found) => Call::prepare(declared, inputs, Extents::Known(&found.links[number]), is_timed),
+            Origin::Fresh(_, found) if number < found.links.len() => {
+                Call::prepare(declared, inputs, Extents::Known(&found.links[number]), is_timed)
+            }
             Origin::Fresh(extents, _) => {
                 let is_its = |name: &str| kernel.dimensions.iter().any(|dimension| dimension.name == name);
                 let stated: Vec<(&str, usize)> = extents.iter().copied().filter(|(name, _)| is_its(name)).collect();
@@ -312,10 +476,11 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// What a kernel has made. Tensors without a further reader are dropped.
-    fn take(&mut self, step: &Step, outputs: Vec<Arc<AnyTensor>>) {
-        self.tensors.extend(outputs.into_iter().map(|output| Some(Operand::Own(output))));
-        step.done.iter().for_each(|&place| self.tensors[place] = None);
+    /// Puts what a kernel has made in its places.
+    fn put(&mut self, step: &Step, outputs: Vec<Arc<AnyTensor>>) {
+        for (&(place, _), output) in step.outputs.iter().zip(outputs) {
+            self.tensors[place] = Some(Operand::Own(output));
+        }
     }
 
     /// The results, when all kernels have run; but for the last one's, where it has been taken.
@@ -355,6 +520,11 @@ fn wished<'a>(whole: &'a Whole, kernels: &'a dyn Kernels, sink: &dyn Sink) -> Ve
         }
     }
     wished
+}
+
+/// The number that a tensor without modes is.
+fn number(tensor: &AnyTensor) -> Option<f64> {
+    with_element!(tensor.element(), |T| tensor.values_of::<T>().and_then(|values| Some(values.first()?.to_f64())))
 }
 
 fn inputs_of(kernel: &Kernel) -> impl Iterator<Item = &str> {

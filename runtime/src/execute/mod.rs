@@ -99,7 +99,7 @@ pub use error::{Error, ExtentSource};
 #[cfg(feature = "compile")]
 pub use executable::{Backend, Executable};
 #[cfg(feature = "compile")]
-pub use iterate::{Comparison, Iterated, NotARule, Repetition, Until};
+pub use flow::Repeated;
 #[cfg(feature = "compile")]
 pub use jit::JitKernel;
 #[cfg(feature = "decompose")]
@@ -121,6 +121,8 @@ pub(crate) use program::combination;
 pub use program::{AssumedExtent, Entries, Operand, Program, Uncompiled};
 #[cfg(feature = "compile")]
 pub use program_error::ProgramError;
+#[cfg(feature = "compile")]
+pub use spc_compiler::ir::{Comparison, NotARule, Repetition, Until};
 #[cfg(feature = "compile")]
 pub use stack::with_stack_for;
 #[cfg(feature = "compile")]

@@ -296,7 +296,7 @@ impl Streamed {
         let (outputs, spent) = last.ok_or_else(|| self.refuse("nothing ran".to_owned()))??;
         *self.spent.lock().unwrap_or_else(PoisonError::into_inner) = Some(Spent { pageable, ..spent });
         let (tier, reason) = (self.lanes[0].tier(), self.lanes[0].tier_reason());
-        Ok(Outcome { outputs, around: Around::default(), run_times, tier, reason })
+        Ok(Outcome { outputs, around: Around::default(), run_times, rounds: None, tier, reason })
     }
 
     /// All parts once.

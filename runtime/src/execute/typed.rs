@@ -9,7 +9,7 @@ use super::{Call, Error};
 use crate::cuda::Gpu;
 use crate::parallel::{Interrupted, NoMemory, watched};
 use crate::tensor::{AnyTensor, Element, Scalar, Tensor};
-use spc_compiler::ir::{self, Kernel};
+use spc_compiler::ir::{self, Kernel, Rounds};
 #[cfg(feature = "cuda")]
 use spc_compiler::schedule;
 #[cfg(feature = "cuda")]
@@ -28,6 +28,8 @@ pub struct StaticKernel {
     results: &'static [&'static str],
     /// The loops, in the order in which they run.
     links: &'static [StaticLink],
+    /// Which of them are repeated, as [`Rounds`] print; empty where none are.
+    rounds: &'static str,
     /// The kernel's text.
     #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "only a GPU's loops are made of it"))]
     source: &'static str,
@@ -77,11 +79,19 @@ impl StaticKernel {
             declarations,
             results,
             links,
+            rounds: "",
             source,
             parts: OnceLock::new(),
             #[cfg(feature = "cuda")]
             on_gpus: Mutex::new(Vec::new()),
         }
+    }
+
+    /// The same, of which some loops are repeated.
+    #[must_use]
+    pub const fn repeated(mut self, rounds: &'static str) -> Self {
+        self.rounds = rounds;
+        self
     }
 
     /// Runs the kernel.
@@ -115,7 +125,7 @@ impl StaticKernel {
         }
         let Parts { whole, links } = self.parts()?;
         let flow = Flow::new(whole, links, lent(inputs, whole.count()), &[], sink)?;
-        flow.run(None, sink, &mut |link, call| catch(call, self.links[link].run))
+        flow.run(None, sink, &mut |link, call| catch(call, self.links[link].run)).map(drop)
     }
 
     /// The kernel for a GPU: loops of its own, made of the same text.
@@ -147,7 +157,9 @@ impl StaticKernel {
         let read_all = || {
             let links = self.links.iter().map(|link| read(link.declarations)).collect::<Result<Vec<_>, _>>()?;
             let results = self.results.iter().map(|&name| name.to_owned()).collect();
-            Ok(Parts { whole: Whole::new(read(self.declarations)?, results, &links), links })
+            let rounds = (!self.rounds.is_empty()).then(|| self.rounds.parse::<Rounds>());
+            let rounds = rounds.transpose().map_err(|error| error.to_string())?;
+            Ok(Parts { whole: Whole::new(read(self.declarations)?, results, rounds, &links), links })
         };
         self.parts.get_or_init(read_all).as_ref().map_err(|error: &String| wrong(error))
     }

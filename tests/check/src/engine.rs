@@ -9,7 +9,7 @@ use spc::execute::{Backend, Chain};
 use spc::tensor::AnyTensor;
 use spc_compiler::concrete::{self, OutputStructure, TensorKind};
 use spc_compiler::diagnostics::{Diagnostics, render::render};
-use spc_compiler::ir::Size;
+use spc_compiler::ir::{Rounds, Size, Until};
 use spc_compiler::notation::{self, Kernel, Role};
 use spc_compiler::schedule;
 use spc_compiler::{Compiled, Program, compile, syntax};
@@ -258,10 +258,11 @@ fn structures(
     // What a link says may leave the extents of what it makes open.
     let whole = &program.chain.kernel;
     let extents = oracle::Extents::of(whole, inputs, &dims(whole));
-    let names = program.interface.tensors.iter().map(|tensor| tensor.name.as_str());
-    let mut known: BTreeMap<&str, Entries> = names.zip(inputs.iter().cloned()).collect();
-    let mut made: BTreeMap<&str, (OutputStructure, Entries)> = BTreeMap::new();
-    for (link, compiled) in program.chain.links.iter().zip(&program.kernels) {
+    let names = program.interface.tensors.iter().map(|tensor| tensor.name.clone());
+    let mut known: BTreeMap<String, Entries> = names.zip(inputs.iter().cloned()).collect();
+    let mut made: BTreeMap<String, (OutputStructure, Entries)> = BTreeMap::new();
+    let mut run = |number: usize, known: &mut BTreeMap<String, Entries>| -> Result<(), Stop> {
+        let (link, compiled) = (&program.chain.links[number], &program.kernels[number]);
         let kernel = &link.kernel;
         let of_role = |role: Role| kernel.tensors.iter().filter(move |tensor| tensor.role == role);
         let inputs: Vec<Entries> = of_role(Role::Input).map(|tensor| known[tensor.name.as_str()].clone()).collect();
@@ -273,10 +274,27 @@ fn structures(
             let packed = stored.pack(tensor.element, &tensor.format, tensor.fill);
             let packed = packed.map_err(|error| Stop::Data(format!("{}: {error}", tensor.name)))?;
             let held = if tensor.format.pads() { stored.clone() } else { Entries::of(&packed) };
-            known.insert(&tensor.name, held);
-            made.insert(&tensor.name, (structure.clone(), stored));
+            known.insert(tensor.name.clone(), held);
+            made.insert(tensor.name.clone(), (structure.clone(), stored));
+        }
+        Ok(())
+    };
+    let count = program.kernels.len();
+    let rounds = program.rounds.as_ref().map_or(count..count, |rounds| rounds.kernels.clone());
+    (0..rounds.start).try_for_each(|number| run(number, &mut known))?;
+    if let Some(Rounds { kernels, repetition }) = &program.rounds {
+        for round in 1..=repetition.most {
+            kernels.clone().try_for_each(|number| run(number, &mut known))?;
+            let is_over = |until: &Until| oracle::holds(until, &known[&until.result]);
+            if repetition.until.as_ref().is_some_and(is_over) || round == repetition.most {
+                break;
+            }
+            let taken = repetition.feeds.iter().map(|(old, new)| (old.clone(), known[new].clone()));
+            let taken: Vec<(String, Entries)> = taken.collect();
+            known.extend(taken);
         }
     }
+    (rounds.end..count).try_for_each(|number| run(number, &mut known))?;
     Ok(program.results.iter().filter_map(|name| made.remove(name.as_str())).collect())
 }
 

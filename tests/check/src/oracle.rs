@@ -17,10 +17,11 @@ use crate::number::Number;
 use spc::complex::{c32, c64};
 use spc::half::{bf16, f16};
 use spc_compiler::ir::tables::monoid::LEFT;
-use spc_compiler::ir::{self, Combine, ElementType, Function, IndexExpr, Literal, ReduceOperator, Type};
+use spc_compiler::ir::{self, Combine, ElementType, Function, IndexExpr, Literal, ReduceOperator, Type, Until};
 use spc_compiler::notation::{
-    self, Access, Assignment, BinaryOperator, Expr, IndexVariable, Kernel, Link, Reading, Role, UnaryOperator,
+    self, Access, Assignment, BinaryOperator, Expr, IndexVariable, Kernel, Link, Reading, Role, Stage, UnaryOperator,
 };
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Extents by name, given those that were chosen so far.
@@ -73,19 +74,26 @@ pub fn evaluate(kernel: &Kernel, inputs: &[Entries], dims: &[(String, usize)]) -
         };
         tensors.push(Held { entries, notes: BTreeMap::new() });
     }
-    for (place, statement) in kernel.statements.iter().enumerate() {
-        let target = statement.target.tensor;
-        let updates = kernel.statements[..place].iter().any(|earlier| earlier.target.tensor == target);
-        let mut result = Evaluation { kernel, tensors: &tensors, extents: &extents, statement }.run(updates);
-        let fill = Number::of_literal(kernel.tensor(target).fill);
-        if statement.value.accesses().iter().any(|access| access.tensor == target) {
-            result = solution(kernel, &mut tensors, &extents, statement, result);
+    let of_stage = |stage: Stage, tensors: &mut Vec<Held>| {
+        let places = 0..kernel.statements.len();
+        let places = places.filter(|&place| kernel.statements[place].stage == stage);
+        places.for_each(|place| assign(kernel, place, tensors, &extents));
+    };
+    of_stage(Stage::Before, &mut tensors);
+    if let Some(repeat) = &kernel.repeat {
+        let named = |name: &str| kernel.tensors.iter().position(|tensor| tensor.name == name).expect("a tensor");
+        for round in 1..=repeat.most {
+            of_stage(Stage::Round, &mut tensors);
+            let entries = |until: &Until| &tensors[named(&until.result)].entries;
+            let is_over = repeat.until.as_ref().is_some_and(|until| holds(until, entries(until)));
+            if is_over || round == repeat.most {
+                break;
+            }
+            let taken: Vec<(usize, Held)> =
+                repeat.feeds.iter().map(|(old, new)| (named(old), tensors[named(new)].clone())).collect();
+            taken.into_iter().for_each(|(old, held)| tensors[old] = held);
         }
-        if kernel.tensor(target).role == Role::Temporary && !kernel.tensor(target).is_sparse() {
-            let Entries { shape, stored } = &mut result.entries;
-            for_each_index(shape, &mut |index| _ = stored.entry(index.to_vec()).or_insert(fill));
-        }
-        tensors[target.0] = result;
+        of_stage(Stage::After, &mut tensors);
     }
     let results = kernel.tensors.iter().zip(tensors).filter(|(tensor, _)| tensor.role == Role::Output);
     let expected = |held: Held| {
@@ -93,6 +101,35 @@ pub fn evaluate(kernel: &Kernel, inputs: &[Entries], dims: &[(String, usize)]) -
         Expected { entries: held.entries, open: open.filter(|(_, open)| *open != Open::No).collect() }
     };
     results.map(|(_, held)| expected(held)).collect()
+}
+
+/// Whether a rule holds for a number without modes.
+pub(crate) fn holds(until: &Until, number: &Entries) -> bool {
+    let value = number.stored.get(&Vec::new()).map_or(0.0, |value| value.to_c64().re);
+    let beside = value.partial_cmp(&until.bound);
+    match until.comparison.to_string().as_str() {
+        "<" => beside == Some(Ordering::Less),
+        "<=" => matches!(beside, Some(Ordering::Less | Ordering::Equal)),
+        ">" => beside == Some(Ordering::Greater),
+        _ => matches!(beside, Some(Ordering::Greater | Ordering::Equal)),
+    }
+}
+
+/// Evaluates one statement.
+fn assign(kernel: &Kernel, place: usize, tensors: &mut [Held], extents: &Extents) {
+    let statement = &kernel.statements[place];
+    let target = statement.target.tensor;
+    let updates = kernel.statements[..place].iter().any(|earlier| earlier.target.tensor == target);
+    let mut result = Evaluation { kernel, tensors, extents, statement }.run(updates);
+    let fill = Number::of_literal(kernel.tensor(target).fill);
+    if statement.value.accesses().iter().any(|access| access.tensor == target) {
+        result = solution(kernel, tensors, extents, statement, result);
+    }
+    if kernel.tensor(target).role == Role::Temporary && !kernel.tensor(target).is_sparse() {
+        let Entries { shape, stored } = &mut result.entries;
+        for_each_index(shape, &mut |index| _ = stored.entry(index.to_vec()).or_insert(fill));
+    }
+    tensors[target.0] = result;
 }
 
 /// What a statement that reads its own target makes: what it does not change any more. Each time one element at least is right that was

@@ -50,6 +50,8 @@ pub const RECURSIVE_FUNCTION: Code = Code::error(131);
 pub const MONOID_LAW: Code = Code::error(132);
 /// What a gradient is asked for that has none.
 pub const NO_GRADIENT: Code = Code::error(133);
+/// A `repeat` that does not say what a round takes from the one before, and what has no rounds.
+pub const REPEAT: Code = Code::error(134);
 
 /// A named format that does not exist.
 pub const UNKNOWN_FORMAT: Code = Code::error(201);
@@ -601,6 +603,32 @@ Correct:
     fn product(x: dense) -> p: f64 {
         let s = sum(i)(ln(x(i)));
         p = exp(s);
+    }
+",
+    },
+    Entry {
+        code: REPEAT,
+        title: "a repetition that says not enough",
+        explanation: "
+`repeat until RULE or MOST { … }` runs its statements again and again, until the rule holds or that often. `x' = …` says what `x` is in the next
+round: `x` has a value before the first one, is not assigned otherwise in a round, and is stored alike each time. The rule is a
+comparison of numbers without modes. Behind the `repeat`, `x` is what the last round has made of it.
+
+Wrong:
+
+    fn halve(x: f64) -> y: f64 {
+        repeat until x < 1 or 100 {
+            y = x / 2;
+        }
+    }
+
+Correct:
+
+    fn halve(x: f64) -> y: f64 {
+        repeat until x < 1 or 100 {
+            x' = x / 2;
+        }
+        y = x;
     }
 ",
     },

@@ -143,6 +143,8 @@ fn must_be_made(kernel: &Kernel, definition: &Assignment, later: &[Assignment], 
         Why::Recurrent
     } else if !fuse {
         Why::NotFused
+    } else if kernel.crosses(temporary) {
+        Why::Crosses
     } else if kernel.tensor(temporary).declared {
         Why::FormatDeclared
     } else if definition.mask.is_some() || has_choice(&definition.value, kernel.tensor(temporary).fill) {

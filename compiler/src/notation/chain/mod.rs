@@ -28,7 +28,7 @@ mod versions;
 
 pub(crate) use narrow::operands;
 
-use super::{IndexVariable, Kernel, Variable};
+use super::{IndexVariable, Kernel, Stage, Variable};
 use crate::diagnostics::Diagnostics;
 use crate::ir::IndexExpr;
 use crate::remark::Remark;
@@ -53,6 +53,8 @@ pub struct Link {
     pub kernel: Kernel,
     /// The index variables of [`Chain::kernel`] that its own stand for.
     pub variables: Vec<IndexVariable>,
+    /// When it runs.
+    pub stage: Stage,
 }
 
 /// A kernel as a chain of kernels of one statement each; with `fuse`, of as few as is not more work. A statement has at most

@@ -2,7 +2,7 @@
 
 use crate::format::Format;
 use crate::notation::check::{temporary_fill, temporary_format};
-use crate::notation::{Access, Assignment, Expr, Hints, IndexVariable, Kernel, Role, Tensor, TensorId};
+use crate::notation::{Access, Assignment, Expr, Hints, IndexVariable, Kernel, Role, Stage, Tensor, TensorId};
 use crate::remark::{Remark, What, Why};
 
 /// The kernel with parts of its statements made first: `take` takes those of one out of it, and gives the statements that make them,
@@ -18,7 +18,7 @@ pub(super) fn cut_off(
         for (made, why) in taken {
             let name = kernel.tensor(made.target.tensor).name.clone();
             decisions.push(Remark::new(What::CutOff(name), why));
-            kernel.statements.push(made);
+            kernel.statements.push(Assignment { stage: statement.stage, ..made });
         }
         kernel.statements.push(statement);
     }
@@ -48,7 +48,7 @@ pub(super) fn take(kernel: &mut Kernel, of: &Access, place: &mut Expr) -> Assign
     let id = TensorId(kernel.tensors.len() - 1);
     let target = Access::new(id, indices, of.span);
     let value = std::mem::replace(place, Expr::Access(target.clone()));
-    let made = Assignment { target, operator: None, value, mask: None, span: of.span };
+    let made = Assignment { target, operator: None, value, mask: None, stage: Stage::Before, span: of.span };
     kernel.tensors[id.0].fill = temporary_fill(&made, &kernel.tensors, &kernel.variables);
     kernel.tensors[id.0].format = temporary_format(&made, &kernel.tensors, &kernel.variables, false);
     made

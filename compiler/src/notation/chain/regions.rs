@@ -135,6 +135,7 @@ impl Region {
             operator: None,
             value,
             mask: None,
+            stage: statement.stage,
             span: statement.span,
         };
         let identity = || Box::new(Expr::Literal(self.identity));

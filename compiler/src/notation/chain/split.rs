@@ -4,13 +4,13 @@
 //! in the order of the whole kernel's tensors, and whose result is what it assigns.
 
 use super::Link;
-use crate::notation::{Assignment, IndexVariable, Kernel, Role, Tensor, TensorId, Variable};
+use crate::notation::{Assignment, IndexVariable, Kernel, Role, Stage, Tensor, TensorId, Variable};
 
 /// The kernels of a kernel's statements, in order.
 pub(super) fn split(kernel: &Kernel) -> Vec<Link> {
-    if let [_] = kernel.statements[..] {
+    if let ([_], None) = (&kernel.statements[..], &kernel.repeat) {
         let variables = (0..kernel.variables.len()).map(IndexVariable).collect();
-        return vec![Link { kernel: kernel.clone(), variables }];
+        return vec![Link { kernel: kernel.clone(), variables, stage: Stage::Before }];
     }
     kernel.statements.iter().enumerate().map(|(place, statement)| link(kernel, place, statement)).collect()
 }
@@ -27,7 +27,8 @@ fn link(kernel: &Kernel, place: usize, statement: &Assignment) -> Link {
     let tensors = ids.iter().map(tensor).collect();
 
     let variables = statement.variables(&kernel.variables);
-    let mut statement = statement.clone();
+    let stage = statement.stage;
+    let mut statement = Assignment { stage: Stage::Before, ..statement.clone() };
     let position = |id: TensorId| ids.iter().position(|&other| other == id.0).unwrap_or_default();
     statement.for_each_access_mut(&mut |access| access.tensor = TensorId(position(access.tensor)));
     let own = |variable| IndexVariable(variables.iter().position(|&other| other == variable).unwrap_or_default());
@@ -42,8 +43,9 @@ fn link(kernel: &Kernel, place: usize, statement: &Assignment) -> Link {
         tensors,
         variables: variables.iter().map(declared).collect(),
         statements: vec![statement],
+        repeat: None,
         warnings: Vec::new(),
         ..kernel.clone()
     };
-    Link { kernel, variables }
+    Link { kernel, variables, stage }
 }

@@ -66,7 +66,7 @@ fn rounded_once(kernel: &Kernel) -> Kernel {
                 };
             }
         }
-        let Assignment { target, span, .. } = result.statements[last].clone();
+        let Assignment { target, stage, span, .. } = result.statements[last].clone();
         let indices = target.indices.iter().enumerate().map(|(mode, index)| {
             let Variable { span, name, written, value, .. } = result.variables[index.0].clone();
             let name = if value.is_some() { format!("m{mode}") } else { name };
@@ -76,7 +76,7 @@ fn rounded_once(kernel: &Kernel) -> Kernel {
         let indices: Vec<IndexVariable> = indices.collect();
         let value = Expr::Cast(stored, Box::new(Expr::Access(Access::new(sum, indices.clone(), target.span))));
         let target = Access::new(tensor, indices, target.span);
-        result.statements.insert(last + 1, Assignment { target, operator: None, value, mask: None, span });
+        result.statements.insert(last + 1, Assignment { target, operator: None, value, mask: None, stage, span });
     }
     result
 }

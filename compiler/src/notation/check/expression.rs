@@ -122,6 +122,7 @@ fn check_with(
         visibility: "pub",
         body: &body,
         index_arrays: &index_arrays,
+        repetition: None,
         schedule: None,
     };
     let kernel = kernel::check(&source, &declarations, definitions, &mut problems);

@@ -30,7 +30,6 @@ fn in_indices(access: &mut Access) {
 
 fn call(expr: &mut Expr) {
     match &mut expr.kind {
-        ExprKind::Number { .. } | ExprKind::Bool(_) | ExprKind::Name(_) => {}
         ExprKind::Access(access) => {
             in_indices(access);
             if access.name.name == EXTENT
@@ -39,13 +38,7 @@ fn call(expr: &mut Expr) {
                 expr.kind = ExprKind::Call(access.name.clone(), arguments);
             }
         }
-        ExprKind::Unary(_, operand) => call(operand),
-        ExprKind::Binary(_, left, right) => {
-            call(left);
-            call(right);
-        }
-        ExprKind::Call(_, arguments) => arguments.iter_mut().for_each(call),
-        ExprKind::Reduce { body, .. } => call(body),
+        _ => expr.children_mut().into_iter().for_each(call),
     }
 }
 

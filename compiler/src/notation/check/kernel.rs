@@ -4,10 +4,13 @@ use super::declaration::Declaration;
 use super::indices::{self, Indices};
 use super::problems::Problems;
 use super::uses::{self, Part, Use};
-use super::{call, functions, literal, mistakes, result, schedule, sequence, statement, temporary, tensors, types};
+use super::{
+    call, functions, literal, mistakes, repeat, result, schedule, sequence, statement, temporary, tensors, types,
+};
 use crate::diagnostics::codes::{notation as codes, warnings as warning_codes};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, spelled, suggest};
 use crate::format::{Format, resolve::Definitions};
+use crate::ir::Repetition;
 use crate::notation::chooser::chooser;
 use crate::notation::{Access, Assignment, Kernel, Role, Tensor};
 use crate::syntax::{Schedule, Statement, neighbours};
@@ -22,6 +25,7 @@ pub(super) struct Source<'a> {
     pub(super) body: &'a [Statement],
     /// The tensors that stand as indices of others.
     pub(super) index_arrays: &'a BTreeSet<String>,
+    pub(super) repetition: Option<&'a Repetition>,
     pub(super) schedule: Option<&'a Schedule>,
 }
 
@@ -36,7 +40,7 @@ pub(super) fn check(
     let uses: Vec<Use<'_>> = source.body.iter().flat_map(|statement| mentions(statement, &declared)).collect();
     let mut tensors = tensors::check(declarations, (source.body, source.index_arrays), &uses, definitions, problems);
     check_names(&tensors, &uses, source.body, &mut problems.expression);
-    sequence::check(source.body, &tensors, &mut problems.expression);
+    sequence::check(source.body, &tensors, &repeat::reads(source.repetition), &mut problems.expression);
 
     let mut indices = Indices::default();
     indices.note_modes(source.body);
@@ -62,9 +66,11 @@ pub(super) fn check(
         tensors,
         variables,
         statements,
+        repeat: source.repetition.cloned(),
         schedule: source.schedule.cloned(),
         warnings: Vec::new(),
     };
+    repeat::settle(&mut kernel, &mut problems.expression);
     let are_declared = |place: &usize| kernel.tensor(kernel.statements[*place].target.tensor).declared;
     for place in (0..kernel.statements.len()).filter(are_declared) {
         warnings.extend(chooser(&kernel, place).map(|mask| read_in_part(&kernel, place, &mask)));

@@ -104,16 +104,7 @@ fn replace(expr: &mut Expr, from: &Expr, to: &Expr) {
         *expr = to.clone();
         return;
     }
-    match &mut expr.kind {
-        ExprKind::Number { .. } | ExprKind::Bool(_) | ExprKind::Name(_) | ExprKind::Access(_) => {}
-        ExprKind::Unary(_, operand) => replace(operand, from, to),
-        ExprKind::Binary(_, left, right) => {
-            replace(left, from, to);
-            replace(right, from, to);
-        }
-        ExprKind::Call(_, arguments) => arguments.iter_mut().for_each(|argument| replace(argument, from, to)),
-        ExprKind::Reduce { body, .. } => replace(body, from, to),
-    }
+    expr.children_mut().into_iter().for_each(|child| replace(child, from, to));
 }
 
 /// The index variables where they stand, but for those of reductions around them.

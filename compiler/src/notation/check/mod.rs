@@ -22,6 +22,7 @@ mod packs;
 mod place;
 mod problems;
 mod reduction;
+mod repeat;
 mod result;
 mod schedule;
 mod sequence;
@@ -46,6 +47,7 @@ pub(super) use temporary::{fill as temporary_fill, format as temporary_format};
 use super::Kernel;
 use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes};
 use crate::format::{prelude, resolve};
+use crate::ir::Repetition;
 use crate::syntax::{self, Ident, Item, Program};
 use std::collections::BTreeSet;
 
@@ -86,7 +88,9 @@ fn check_kernel(
     problems: &mut Problems,
 ) -> Option<Kernel> {
     let mut expansion = Diagnostics::new();
-    let (kernel, arrays) = &with_indices(kernel, definitions, &mut expansion);
+    let mut kernel = kernel.clone();
+    let repetition = repeat::expand(&mut kernel, &mut expansion);
+    let (kernel, arrays) = &with_indices(&kernel, definitions, &mut expansion);
     defined.check_tensors(kernel, &mut expansion);
     let (kernel, calls) = defined.expand(kernel, &mut expansion);
     let outside = std::mem::replace(&mut problems.expression, Diagnostics::new());
@@ -95,7 +99,7 @@ fn check_kernel(
         expansion.into_sorted().into_iter().for_each(|problem| problems.expression.push(problem));
         return None;
     }
-    let checked = check_expanded(&kernel, arrays, definitions, problems);
+    let checked = check_expanded(&kernel, (arrays, repetition.as_ref()), definitions, problems);
     let inside = std::mem::replace(&mut problems.expression, outside);
     define::with_calls(inside, &calls).into_sorted().into_iter().for_each(|found| problems.expression.push(found));
     checked
@@ -130,7 +134,7 @@ fn with_indices(
 
 fn check_expanded(
     kernel: &syntax::Kernel,
-    index_arrays: &BTreeSet<String>,
+    (index_arrays, repetition): (&BTreeSet<String>, Option<&Repetition>),
     definitions: &resolve::Definitions<'_>,
     problems: &mut Problems,
 ) -> Option<Kernel> {
@@ -142,6 +146,7 @@ fn check_expanded(
         visibility: &kernel.visibility,
         body: &kernel.body,
         index_arrays,
+        repetition,
         schedule: kernel.schedule.as_ref(),
     };
     kernel::check(&source, &declarations, definitions, problems)

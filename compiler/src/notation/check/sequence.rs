@@ -5,13 +5,15 @@ use crate::diagnostics::{Diagnostic, Diagnostics, codes::notation as codes};
 use crate::notation::{Role, Tensor};
 use crate::syntax::{AssignOperator, Statement};
 
-/// Checks results and temporaries from statement to statement.
-pub(super) fn check(body: &[Statement], tensors: &[Tensor], found: &mut Diagnostics) {
+/// Checks results and temporaries from statement to statement; rounds read those of `kept`, too.
+pub(super) fn check(body: &[Statement], tensors: &[Tensor], kept: &[&str], found: &mut Diagnostics) {
     for (place, statement) in body.iter().enumerate() {
         check_reads(body, place, tensors, found);
         check_target(statement, &body[..place], tensors, found);
     }
-    let is_read = |name: &str| body.iter().any(|statement| reads(statement).any(|used| used.name.name == name));
+    let is_read = |name: &str| {
+        kept.contains(&name) || body.iter().any(|statement| reads(statement).any(|used| used.name.name == name))
+    };
     for tensor in tensors.iter().filter(|tensor| tensor.role == Role::Temporary && !is_read(&tensor.name)) {
         found.push(unused(tensor));
     }

@@ -72,6 +72,7 @@ pub(super) fn check(
         operator,
         value: value?,
         mask: mask.map_or(Some(None), |mask| mask.map(Some))?,
+        stage: statement.stage,
         span: statement.span,
     };
 
@@ -314,14 +315,7 @@ fn rename(expr: &mut syntax::Expr, from: &str, to: &str) {
     match &mut expr.kind {
         ExprKind::Name(name) if name.name == from => to.clone_into(&mut name.name),
         ExprKind::Access(access) if access.name.name == from => to.clone_into(&mut access.name.name),
-        ExprKind::Number { .. } | ExprKind::Bool(_) | ExprKind::Name(_) | ExprKind::Access(_) => {}
-        ExprKind::Unary(_, operand) => rename(operand, from, to),
-        ExprKind::Binary(_, left, right) => {
-            rename(left, from, to);
-            rename(right, from, to);
-        }
-        ExprKind::Call(_, arguments) => arguments.iter_mut().for_each(|argument| rename(argument, from, to)),
-        ExprKind::Reduce { body, .. } => rename(body, from, to),
+        _ => expr.children_mut().into_iter().for_each(|child| rename(child, from, to)),
     }
 }
 

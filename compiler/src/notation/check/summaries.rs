@@ -13,7 +13,9 @@
 use super::{functions::STORED, uses};
 use crate::diagnostics::Span;
 use crate::ir::{Function, ReduceOperator};
-use crate::syntax::{Access, AssignOperator, BinaryOperator, Expr, ExprKind, Ident, Index, SUMMARIES, Statement};
+use crate::syntax::{
+    Access, AssignOperator, BinaryOperator, Expr, ExprKind, Ident, Index, SUMMARIES, Stage, Statement,
+};
 use std::collections::BTreeSet;
 
 /// Puts statements for the parts before each statement that has such words.
@@ -23,9 +25,11 @@ pub(super) fn expand(body: Vec<Statement>) -> Vec<Statement> {
         names.extend(uses::of_statement(statement).iter().map(|used| used.name.name.clone()));
         names.extend(uses::index_names(statement).iter().map(|name| name.name.clone()));
     }
-    let mut expansion = Expansion { names, statements: Vec::new(), mask: None, has_chosen: false };
+    let mut expansion =
+        Expansion { names, statements: Vec::new(), mask: None, stage: Stage::Before, has_chosen: false };
     for mut statement in body {
         expansion.mask.clone_from(&statement.mask);
+        expansion.stage = statement.stage;
         expansion.expr(&mut statement.value);
         // What has chosen the terms chooses nothing else.
         let own = uses::names_in(&statement.target);
@@ -47,7 +51,7 @@ pub(super) fn without(statement: &Statement) -> Statement {
         if let Some((_, body)) = word(expr) {
             *expr = body.clone();
         }
-        children(expr).into_iter().for_each(plain);
+        expr.children_mut().into_iter().for_each(plain);
     }
     let mut statement = statement.clone();
     plain(&mut statement.value);
@@ -66,29 +70,21 @@ fn word(expr: &Expr) -> Option<(Vec<Ident>, &Expr)> {
     (SUMMARIES.contains(&name.name.as_str()) && !variables.is_empty()).then_some((variables, body))
 }
 
-fn children(expr: &mut Expr) -> Vec<&mut Expr> {
-    match &mut expr.kind {
-        ExprKind::Number { .. } | ExprKind::Bool(_) | ExprKind::Name(_) | ExprKind::Access(_) => Vec::new(),
-        ExprKind::Unary(_, operand) => vec![operand],
-        ExprKind::Binary(_, left, right) => vec![left, right],
-        ExprKind::Call(_, arguments) => arguments.iter_mut().collect(),
-        ExprKind::Reduce { body, .. } => vec![body],
-    }
-}
-
 struct Expansion {
     /// The names in the text.
     names: BTreeSet<String>,
     statements: Vec<Statement>,
     /// That of the statement at hand.
     mask: Option<Access>,
+    /// When that runs.
+    stage: Stage,
     /// Whether it has chosen what a word is of.
     has_chosen: bool,
 }
 
 impl Expansion {
     fn expr(&mut self, expr: &mut Expr) {
-        children(expr).into_iter().for_each(|child| self.expr(child));
+        expr.children_mut().into_iter().for_each(|child| self.expr(child));
         let ExprKind::Call(name, _) = &expr.kind else { return };
         let name = name.name.clone();
         let Some((variables, body)) = word(expr) else { return };
@@ -181,6 +177,7 @@ impl Expansion {
             value,
             mask,
             condition: None,
+            stage: self.stage,
             span,
         });
         match target.indices.is_empty() {

@@ -51,6 +51,12 @@ pub fn gradient(kernel: &Kernel, by: &[&str]) -> Result<String, Diagnostics> {
         let message = "a gradient is by some parameter";
         found.push(Diagnostic::new(codes::NO_GRADIENT, kernel.name_span, message).label("name one of its parameters"));
     }
+    if kernel.repeat.is_some() {
+        let message = "a gradient goes through one round: take it of a kernel without `repeat`";
+        found.push(
+            Diagnostic::new(codes::NO_GRADIENT, kernel.name_span, message).label("repeats some of its statements"),
+        );
+    }
     if !found.is_empty() {
         return Err(found);
     }

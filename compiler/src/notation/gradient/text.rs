@@ -4,7 +4,7 @@ use super::{Gain, Reverse};
 use crate::format::prelude;
 use crate::ir::ReduceOperator;
 use crate::notation::check::named_by_value;
-use crate::notation::{Access, Assignment, Expr, IndexVariable, Kernel, Role, Tensor, TensorId};
+use crate::notation::{Access, Assignment, Expr, IndexVariable, Kernel, Role, Stage, Tensor, TensorId};
 use crate::syntax::AssignOperator;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -53,6 +53,7 @@ impl Reverse<'_> {
                 operator: None,
                 value: shared.value.clone(),
                 mask: shared.mask.clone(),
+                stage: Stage::Before,
                 span: shared.target.span,
             };
             let _ = writeln!(

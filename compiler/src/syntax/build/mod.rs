@@ -127,6 +127,7 @@ impl Builder {
             parameters: Vec::new(),
             results: Vec::new(),
             body: Vec::new(),
+            repeat: None,
             schedule: None,
             span: self.span(&pair),
         };
@@ -140,13 +141,40 @@ impl Builder {
                     let parameters = pair.into_inner().filter(|pair| pair.as_rule() == Rule::parameter);
                     kernel.results = parameters.map(|pair| self.parameter(pair)).collect();
                 }
-                Rule::statement => kernel.body.push(self.statement(pair)),
+                Rule::statement => {
+                    let stage = if kernel.repeat.is_some() { Stage::After } else { Stage::Before };
+                    kernel.body.push(Statement { stage, ..self.statement(pair) });
+                }
+                Rule::repeat => kernel.repeat = Some(self.repeat(pair, &mut kernel.body)),
                 Rule::rbrace => kernel.span.end = pair.as_span().end(),
                 Rule::schedule => kernel.schedule = Some(self.schedule(pair)),
                 _ => {}
             }
         }
         kernel
+    }
+
+    /// The header of a `repeat`; its statements go into `body`.
+    fn repeat(&mut self, pair: Pair, body: &mut Vec<Statement>) -> Repeat {
+        let mut repeat = Repeat { counter: None, until: None, most: 0, span: self.span(&pair) };
+        for pair in pair.into_inner() {
+            match pair.as_rule() {
+                Rule::name => repeat.counter = Some(self.ident(pair)),
+                Rule::expression => repeat.until = Some(self.expression(pair).expr),
+                Rule::number => {
+                    let span = self.span(&pair);
+                    match self.whole_number(pair) {
+                        FormatArgument::Number(0, _) => self.problems.push(error::no_round(span)),
+                        FormatArgument::Number(most, _) => repeat.most = most,
+                        _ => {}
+                    }
+                    repeat.span.end = span.end;
+                }
+                Rule::statement => body.push(Statement { stage: Stage::Round, ..self.statement(pair) }),
+                _ => {}
+            }
+        }
+        repeat
     }
 
     fn parameter(&mut self, pair: Pair) -> Parameter {
@@ -389,6 +417,7 @@ impl Builder {
             value: Expr { kind: ExprKind::Bool(false), span },
             mask: None,
             condition: None,
+            stage: Stage::Before,
             span,
         };
         for pair in pair.into_inner() {
@@ -397,6 +426,11 @@ impl Builder {
                 Rule::declaration => (statement.element, statement.format) = self.declaration(pair),
                 Rule::condition => (statement.mask, statement.condition) = self.condition(pair),
                 Rule::access => statement.target = self.access(pair),
+                Rule::next => {
+                    let access = pair.into_inner().find(|pair| pair.as_rule() == Rule::access);
+                    statement.target = access.map_or(statement.target, |access| self.access(access));
+                    statement.target.name.name.push(NEXT);
+                }
                 Rule::assign_operator => {
                     statement.operator_span = self.span(&pair);
                     statement.operator = self.assign_operator(pair);

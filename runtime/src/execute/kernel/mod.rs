@@ -13,7 +13,7 @@ pub(super) use input::scalar;
 pub use input::{Argument, Input};
 pub use output::{Outputs, Targets};
 
-use super::iterate::{self, Iterated, Repetition};
+use super::iterate;
 use super::options::{fix_vector_extents, runner};
 use super::planning;
 use super::stack::with_stack_for;
@@ -30,7 +30,7 @@ use spc_compiler::diagnostics::line_and_column;
 use spc_compiler::diagnostics::render::render;
 use spc_compiler::diagnostics::{Diagnostic, Diagnostics, suggest};
 use spc_compiler::format::resolve::Definitions;
-use spc_compiler::ir::{Source, Tensor};
+use spc_compiler::ir::{Repetition, Source, Tensor};
 use spc_compiler::notation::{self, FormatOption};
 use spc_compiler::plan::Planned;
 use spc_compiler::schedule;
@@ -447,11 +447,11 @@ impl Kernel {
         self.call_into(&self.in_order(inputs)?, targets)
     }
 
-    /// Calls the kernel again and again, each time on results of the time before.
+    /// Calls the kernel again and again, each time on results of the time before; [`Outcome::rounds`] says how often.
     ///
     /// # Errors
     /// As [`Kernel::call`]; when an input or a result is unknown, or they have other formats or element types; when the rule sees NaN.
-    pub fn iterate(&self, inputs: &[&dyn Input], repetition: &Repetition) -> Result<Iterated, ProgramError> {
+    pub fn iterate(&self, inputs: &[&dyn Input], repetition: &Repetition) -> Result<Outcome, ProgramError> {
         let declarations = self.chain.declarations();
         let mut tensors = Vec::with_capacity(inputs.len());
         for (place, input) in inputs.iter().enumerate() {
@@ -459,7 +459,7 @@ impl Kernel {
             tensors.push(input::operand(*input, declared)?.into_owned());
         }
         let stated: Vec<(&str, usize)> = self.stated.iter().map(|(name, extent)| (name.as_str(), *extent)).collect();
-        let run = || iterate::iterate(&self.chain, tensors, &stated, repetition);
+        let run = || iterate::iterate(&self.chain, &tensors, &stated, repetition);
         match &self.pool {
             Some(pool) => pool.install(run),
             None => run(),

@@ -35,7 +35,7 @@ pub use assumed::AssumedExtent;
 pub use operand::{Entries, Operand};
 pub use uncompiled::Uncompiled;
 
-use super::iterate::{self, Iterated, Repetition};
+use super::iterate;
 use super::options::{self, ProgramOptions};
 use super::planning;
 use super::tuned::Sizes;
@@ -46,6 +46,7 @@ use super::{
 use crate::tensor::AnyTensor;
 use spc_compiler::concrete::{self, Target, TensorKind};
 use spc_compiler::diagnostics::{Diagnostic, suggest};
+use spc_compiler::ir::Repetition;
 use spc_compiler::notation;
 use spc_compiler::plan::{Facts, Planned};
 use spc_compiler::schedule;
@@ -106,18 +107,36 @@ impl Program {
         }
     }
 
-    /// Runs the kernel again and again, each time on results of the time before.
+    /// Runs the kernel again and again, each time on results of the time before; [`Outcome::rounds`] says how often.
+    ///
+    /// ```
+    /// use spc::execute::{Operand, Program, ProgramOptions, Repetition};
+    /// use spc_compiler::{notation, syntax};
+    ///
+    /// // Newton's method for the square root of 2.
+    /// let text = "fn newton(x: f64) -> (y: f64, change: f64) { y = (x + 2 / x) / 2; change = abs(y - x); }";
+    /// let kernels = notation::check(&syntax::parse_program(text).unwrap()).unwrap();
+    /// let inputs = vec![("x".to_owned(), Operand::Ones)];
+    /// let program = Program::new(&kernels[0], inputs, &[], &ProgramOptions::default())?;
+    /// let feeds = vec![("x".to_owned(), "y".to_owned())];
+    /// let found = program.iterate(&Repetition { feeds, most: 20, until: Some("change < 1e-9".parse()?) })?;
+    /// let rounds = found.rounds.unwrap();
+    /// assert!(rounds.is_met && rounds.steps == 5);
+    /// let root = found.outputs[0].1.values_of::<f64>().unwrap()[0];
+    /// assert!((root - 2f64.sqrt()).abs() < 1e-15);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Program::run`]; when an input or a result is unknown, or they have other formats or element types; when the rule sees NaN.
-    pub fn iterate(&self, repetition: &Repetition) -> Result<Iterated, ProgramError> {
+    pub fn iterate(&self, repetition: &Repetition) -> Result<Outcome, ProgramError> {
         if self.parts.is_some() {
             let message = "a kernel that runs on its results has all its inputs in memory, and one comes in parts";
             return Err(ProgramError::Repetition(message.to_owned()));
         }
         let stated: Vec<(&str, usize)> =
             self.dimensions.iter().map(|(name, extent)| (name.as_str(), *extent)).collect();
-        iterate::iterate(self.kernel.chain(), self.inputs.clone(), &stated, repetition)
+        iterate::iterate(self.kernel.chain(), &self.inputs, &stated, repetition)
     }
 
     /// How long each of some calls takes as a whole, after one that is not counted: with checks, copies of operands, memory for results

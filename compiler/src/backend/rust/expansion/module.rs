@@ -22,6 +22,10 @@ const MOST_MASKED: u64 = 64;
 pub(super) fn module(program: schedule::Program, name: &Ident, source: &str) -> TokenStream {
     let declarations = text(crate::lower::declarations(&program.interface));
     let results = &program.results;
+    let rounds = program.rounds.as_ref().map(|rounds| {
+        let rounds = rounds.to_string();
+        quote!(.repeated(#rounds))
+    });
     let links = program.kernels.into_iter().enumerate().map(|(place, kernel)| Versions::new(place, kernel));
     let links: Vec<Versions> = links.collect();
     let each = links.iter().map(Versions::link);
@@ -37,7 +41,7 @@ pub(super) fn module(program: schedule::Program, name: &Ident, source: &str) -> 
             use ::spc::half::{bf16, f16};
 
             pub(super) static KERNEL: ::spc::execute::StaticKernel =
-                ::spc::execute::StaticKernel::new(#declarations, &[#(#results),*], &[#(#each),*], #source);
+                ::spc::execute::StaticKernel::new(#declarations, &[#(#results),*], &[#(#each),*], #source)#rounds;
             #(#functions)*
         }
     }
