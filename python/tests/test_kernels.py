@@ -328,3 +328,52 @@ def test_results_become_inputs():
     for wrong in ({"feed": {"x": "w"}}, {"feed": {"A": "y"}}, {"feed": {"x": "y"}, "until": "change"}):
         with pytest.raises((ValueError, spc.SpcError, TypeError)):
             step.iterate(2, A, x, **wrong)
+
+
+def test_repeat_is_conjugate_gradients(rng):
+    n = 200
+    A = scipy.sparse.random_array((n, n), density=0.02, rng=rng)
+    A = scipy.sparse.csr_array(A + A.T + scipy.sparse.diags_array(np.full(n, 12.0)))
+    kernel = spc.kernel(
+        """fn cg(A: csr, b: dense, tolerance: f64) -> (x: dense, n: i64) {
+            x(i) = 0 * b(i);
+            let r(i) = b(i);
+            let p(i) = b(i);
+            let rr = b(i) * b(i);
+            repeat n until rr' < tolerance or 1000 {
+                let q(i) = A(i, j) * p(j);
+                let alpha = rr / sum(i)(p(i) * q(i));
+                x'(i) = x(i) + alpha * p(i);
+                r'(i) = r(i) - alpha * q(i);
+                rr' = r'(i) * r'(i);
+                p'(i) = r'(i) + rr' / rr * p(i);
+            }
+        }"""
+    )
+    b = rng.standard_normal(n)
+    for _ in range(2):
+        x, rounds = kernel(A, b, 1e-20)
+        np.testing.assert_allclose(A @ np.asarray(x.to_numpy()), b, atol=1e-9)
+        assert 0 < int(rounds) < 200
+
+
+def test_repeat_is_breadth_first_search(rng):
+    n = 300
+    A = scipy.sparse.csr_array(scipy.sparse.random_array((n, n), density=0.006, rng=rng) > 0)
+    kernel = spc.kernel(
+        """fn bfs(A: bool csr, source: bool dense) -> (level: i64 dense, n: i64) {
+            level(i) = select(source(i), 0, -1);
+            let front(i): bool dense = source(i);
+            repeat n until count == 0 or 1000 {
+                let reached(j): bool dense = any(i)(A(i, j) && front(i)) && level(j) < 0;
+                let count = sum(j)(select(reached(j), 1i64, 0i64));
+                level'(j) = select(reached(j), n + 1, level(j));
+                front' = reached;
+            }
+        }"""
+    )
+    source = np.zeros(n, dtype=bool)
+    source[3] = True
+    level, _ = kernel(A, source)
+    found = scipy.sparse.csgraph.dijkstra(scipy.sparse.csr_array(A, dtype=float), indices=3, unweighted=True)
+    np.testing.assert_array_equal(level.to_numpy(), np.where(np.isinf(found), -1, found).astype(int))

@@ -163,7 +163,43 @@ fn work_in_many_chunks() {
     );
 }
 
+mod repeated {
+    /// Rust has no token for `x'`.
+    pub(super) const TEXT: &str = "
+        fn repeated(A: csr, b: dense) -> (x: dense, n: i64) {
+            x(i) = b(i);
+            repeat n until sum(i)(abs(y(i))) > 1000 or 5 {
+                let y(i) = A(i, j) * x(j);
+                next x(i) = y(i) + b(i);
+            }
+        }";
+
+    spc::tensor_kernel! {
+        pub(super) fn repeated(A: csr, b: dense) -> (x: dense, n: i64) {
+            x(i) = b(i);
+            repeat n until sum(i)(abs(y(i))) > 1000 or 5 {
+                let y(i) = A(i, j) * x(j);
+                next x(i) = y(i) + b(i);
+            }
+        }
+    }
+}
+
+fn a_kernel_repeats_its_statements() {
+    for extent in [1, 4, 50] {
+        let dims = vec![("i".to_owned(), extent), ("j".to_owned(), extent)];
+        let text = repeated::TEXT.to_owned();
+        let case = Case { name: "repeated".to_owned(), text, dims, seed: 1, ..Case::default() };
+        let ready = Ready::new(&case).expect("a good case");
+        let [a, b] = &ready.tensors[..] else { panic!("two operands") };
+        let (x, n) = repeated::repeated(Argument::of(a), Argument::of(b)).expect("it runs");
+        let n = Tensor::<i64, Scalar>::from(n).into_any();
+        ready.check(&[x.into_any(), n]).unwrap_or_else(|error| panic!("{extent}: {error}"));
+    }
+}
+
 spc_tests::tests! {
+    a_kernel_repeats_its_statements,
     every_kernel_of_the_file_is_in_the_table,
     ranks_with_and_without_a_version_of_their_own,
     modes_of_extent_zero_and_one,

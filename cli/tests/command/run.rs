@@ -537,3 +537,34 @@ fn results_become_inputs_until_a_rule_holds() {
     refuse(&["--feed", "x=y"], &["--iterate"]);
     refuse(&["--iterate", "3", "--ranks", "2"], &["`--iterate` is not for ranks"]);
 }
+
+/// A kernel that says itself how it is repeated.
+#[test]
+fn a_repeat_is_run_and_told() {
+    let newton = |most: usize| {
+        format!(
+            "fn newton(start: f64) -> (x: f64, n: i64) {{ x = start;
+                 repeat n until abs(x' - x) < 1e-9 or {most} {{ x' = (x + 2 / x) / 2; }} }}"
+        )
+    };
+    let place = Place::new()
+        .with("newton.ti", &newton(50))
+        .with("short.ti", &newton(2))
+        .with("scatter.ti", "fn scatter(A: csr, x: dense) -> y: dense { repeat 3 { y(i) = A(i, j) * x(j); x' = y; } }");
+    let place = place.with("a.tns", "1 1 2\n1 2 1\n2 1 1\n2 2 3\n");
+    let found = place.json(&["run", "newton.ti", "-i", "start=1", "--json"]);
+    assert_eq!((&found["iterated"]["steps"], &found["iterated"]["is_met"]), (&5.into(), &true.into()));
+    assert_eq!(found["outputs"]["n"]["checksum"], 5.0);
+    let output = place.spc(&["run", "short.ti", "-i", "start=1"]);
+    assert_has(&String::from_utf8_lossy(&output.stderr), &["did not hold", "a greater number behind `or` allows more"]);
+    assert_has(&String::from_utf8_lossy(&output.stdout), &["n = 2"]);
+    // (2 1; 1 3) three times is (15 20; 20 35).
+    let sum = place.json(&["run", "scatter.ti", "-i", "A=a.tns", "-i", "x=ones", "--json"]);
+    assert_eq!(sum["checksum"], 90.0);
+    let run = ["run", "scatter.ti", "-i", "A=a.tns", "-i", "x=ones"];
+    let refuse = |more: &[&str], part: &str| assert_has(&place.refuses(&[&run[..], more].concat()), &[part]);
+    refuse(&["--iterate", "3", "--feed", "x=y"], "the kernel says itself how it is repeated");
+    refuse(&["--ranks", "2"], "a kernel with a `repeat` is not distributed");
+    refuse(&["--stream", "A=2"], "each round needs all parts");
+    assert_has(&place.refuses(&["grad", "scatter.ti", "--by", "x"]), &["E0133", "a gradient goes through one round"]);
+}
