@@ -81,7 +81,8 @@ pub(super) fn expand(kernel: &mut syntax::Kernel, found: &mut Diagnostics) -> Op
 
 /// The tensors that rounds read though no statement does.
 pub(super) fn reads(repetition: Option<&Repetition>) -> Vec<&str> {
-    let feeds = repetition.iter().flat_map(|repetition| repetition.feeds.iter().map(|(_, new)| new.as_str()));
+    let feeds = repetition.iter().flat_map(|repetition| repetition.feeds.iter());
+    let feeds = feeds.flat_map(|(old, new)| [old.as_str(), new.as_str()]);
     let until = repetition.iter().filter_map(|repetition| Some(repetition.until.as_ref()?.result.as_str()));
     feeds.chain(until).collect()
 }
