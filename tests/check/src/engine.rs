@@ -273,7 +273,12 @@ fn structures(
             // A format may store more than there was, as blocks do.
             let packed = stored.pack(tensor.element, &tensor.format, tensor.fill);
             let packed = packed.map_err(|error| Stop::Data(format!("{}: {error}", tensor.name)))?;
-            let held = if tensor.format.pads() { stored.clone() } else { Entries::of(&packed) };
+            let mut held = if tensor.format.pads() { stored.clone() } else { Entries::of(&packed) };
+            // Values say which of its places are entries.
+            if !tensor.format.tells_entries() {
+                let fill = Number::of_literal(tensor.fill);
+                held.stored.retain(|_, number| !number.equals(fill));
+            }
             known.insert(tensor.name.clone(), held);
             made.insert(tensor.name.clone(), (structure.clone(), stored));
         }
