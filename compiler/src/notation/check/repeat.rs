@@ -95,6 +95,10 @@ pub(super) fn settle(kernel: &mut Kernel, found: &mut Diagnostics) {
     for id in 0..kernel.tensors.len() {
         kernel.tensors[id].declared |= kernel.crosses(TensorId(id));
     }
+    // What else is wrong may have left a tensor without its order.
+    if !found.is_empty() {
+        return;
+    }
     for (old, new) in &repetition.feeds {
         let (Some(old), Some(new)) = (place(kernel, old), place(kernel, new)) else { continue };
         for of in [old, new] {
