@@ -101,8 +101,7 @@ pub fn plan(kernel: &Kernel, facts: &Facts) -> Option<Planned> {
 /// The plan for a kernel as by [`plan`], and what a call is expected to cost with it, as far as it has products that may be planned.
 pub fn plan_and_cost(kernel: &Kernel, facts: &Facts) -> (Option<Planned>, Cost) {
     let asked = Asked::of_kernel(kernel);
-    // A part that a round shares with what comes before or behind it would be of another round.
-    if asked.as_written || kernel.repeat.is_some() {
+    if asked.as_written {
         return (None, Cost::default());
     }
     let memory = [asked.memory, facts.memory].into_iter().flatten().min();
@@ -232,6 +231,7 @@ fn each_product(kernel: &Kernel, expr: &Expr, visit: &mut dyn FnMut(Product)) {
 fn write(kernel: &Kernel, sites: &[Site], chosen: &[Option<usize>]) -> Kernel {
     let mut writer = Writer::new(kernel);
     for (place, statement) in kernel.statements.iter().enumerate() {
+        writer.stage = statement.stage;
         let mut value = statement.value.clone();
         if sites.iter().any(|site| site.place.0 == place) {
             let mut number = 0;

@@ -242,6 +242,7 @@ pub(super) fn search(of: Place<'_>, sizes: &Sizes<'_>) -> Option<Search> {
     let of = Estimator::new(extents.iter().map(|extent| extent.unwrap_or(1.0)).collect(), patterns);
     let mut search = Search::new(of, operands, mask, result, machine);
     search.shapes = product.factors.iter().map(|factor| shape(kernel, place, product, &factor.expr)).collect();
+    search.stage = statement.stage;
     search.memory = facts.memory.map(|bytes| bytes as f64);
     // Where entries are left out of a result, patterns tell which.
     search.keeps_patterns = kernel.tensor(statement.target.tensor).is_sparse();

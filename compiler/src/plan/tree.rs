@@ -8,6 +8,7 @@
 use super::cost::{self, Machine, Nest, Operand, Result, View};
 use super::estimate::Estimator;
 use super::sets::{Set, Vars, members, permutations};
+use crate::notation::Stage;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -135,6 +136,8 @@ pub(super) struct Search {
     pub result: Result,
     pub machine: Machine,
     pub memory: Option<f64>,
+    /// When its statement runs: what a round makes is not what another one reads.
+    pub stage: Stage,
     /// Whether no temporary may hold what the operands have no entry for.
     pub keeps_patterns: bool,
     /// Whether temporaries may be sums inside of the loops of what reads them.
@@ -163,6 +166,7 @@ impl Search {
             result,
             machine,
             memory: None,
+            stage: Stage::Before,
             keeps_patterns: false,
             may_fuse: false,
             keeps_nothing: false,
@@ -182,6 +186,7 @@ impl Search {
             result: self.result.clone(),
             machine: self.machine,
             memory: self.memory,
+            stage: self.stage,
             keeps_patterns: self.keeps_patterns,
             may_fuse: self.may_fuse,
             keeps_nothing: self.keeps_nothing,
@@ -587,7 +592,7 @@ impl Search {
             })
             .collect();
         let memory = made.tree.memory - own.iter().map(|tree| tree.memory).sum::<f64>();
-        let key = format!("{} {text}", made.result.stored != 0);
+        let key = format!("{:?} {} {text}", self.stage, made.result.stored != 0);
         Node { key, arrangement, nest: made.tree.nest.clone(), memory }
     }
 

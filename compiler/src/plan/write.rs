@@ -24,6 +24,8 @@ pub(super) struct Writer {
     orders: Vec<(usize, Vec<IndexVariable>)>,
     /// What the next statement asks for.
     next: Next,
+    /// When it runs, and what is made for it.
+    pub(super) stage: Stage,
 }
 
 /// What a statement asks of its loops.
@@ -39,7 +41,14 @@ impl Writer {
     /// The kernel without its statements.
     pub(super) fn new(kernel: &Kernel) -> Self {
         let kernel = Kernel { statements: Vec::new(), ..kernel.clone() };
-        Self { kernel, made: Vec::new(), copies: Vec::new(), orders: Vec::new(), next: Next::default() }
+        Self {
+            kernel,
+            made: Vec::new(),
+            copies: Vec::new(),
+            orders: Vec::new(),
+            next: Next::default(),
+            stage: Stage::Before,
+        }
     }
 
     /// Adds a statement.
@@ -185,7 +194,7 @@ impl Writer {
         self.kernel.tensors.push(tensor);
         let indices = modes.iter().copied().map(IndexVariable).collect();
         let target = Access::new(TensorId(self.kernel.tensors.len() - 1), indices, span);
-        self.push(Assignment { target: target.clone(), operator: None, value, mask, stage: Stage::Before, span });
+        self.push(Assignment { target: target.clone(), operator: None, value, mask, stage: self.stage, span });
         target
     }
 

@@ -550,8 +550,8 @@ impl Evaluation<'_> {
                 return;
             }
             let nothing = |number: Number| match self.statement.operator {
-                None => number.equals(fill),
-                Some(operator) => is_identity(number, operator),
+                Some(operator) if updates => is_identity(number, operator),
+                _ => number.equals(fill),
             };
             let Some(value) = self.chosen(&self.statement.value, &indices, &nothing) else { return };
             let old = result.entries.stored.get(index).copied();

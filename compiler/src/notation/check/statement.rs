@@ -94,7 +94,8 @@ pub(super) fn check(
     make_sums_explicit(&mut checked, indices, found);
     if let Some(condition) = outside {
         let fill = constant::cast(element, tensors[checked.target.tensor.0].fill);
-        let nothing = operator.map_or(fill, |operator| operator.identity(element))?;
+        // What was made before stays, and what was not is the fill value.
+        let nothing = operator.filter(|_| updates).map_or(fill, |operator| operator.identity(element))?;
         checked.value = condition::chosen(condition, checked.value, nothing);
     }
     result::check(&checked, statement, tensors, updates, indices, warnings);
