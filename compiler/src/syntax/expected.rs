@@ -304,6 +304,8 @@ fn hint(place: &Place, expected: &Expected) -> Option<String> {
     match found.text {
         "schedule" => fixed("the schedule stands after the kernel's closing brace: `fn … { … } schedule { … }`"),
         "format" if place.before(1) == "pub" => fixed("format definitions take no `pub`"),
+        "{" if expected.has(Rule::or_word) => fixed("say the most rounds: `repeat until change < 1e-6 or 100 { … }`"),
+        _ if place.before(1) == "repeat" => fixed("a kernel has one `repeat`, and none stands in another"),
         "{" if expected.says("`->`") => fixed("a kernel names its results: `-> A: dense`"),
         "=" if operator => fixed("a comparison is written `==`; an assignment stands at the start of a statement"),
         "-=" => fixed("write `+=` and negate the right-hand side"),
