@@ -231,7 +231,7 @@ impl Kernel {
         until: Option<&str>,
     ) -> PyResult<(Vec<Storage>, usize, bool, Vec<f64>)> {
         let until = until.map(str::parse::<Until>).transpose().map_err(errors::value)?;
-        let repetition = Repetition { feeds, most, until };
+        let repetition = Repetition { feeds, most, limit: None, until };
         let arguments = self.arguments(inputs)?;
         let kernel = self.kernel.clone();
         let call = move || {

@@ -266,7 +266,7 @@ impl Run {
     fn repetition(&self) -> Option<Repetition> {
         let feeds =
             self.feeds.iter().map(|feed| (feed.name.clone(), feed.text.to_string_lossy().into_owned())).collect();
-        Some(Repetition { feeds, most: self.iterate?.get(), until: self.until.clone() })
+        Some(Repetition { feeds, most: self.iterate?.get(), limit: None, until: self.until.clone() })
     }
 
     /// How many parts an input comes in.

@@ -11,6 +11,8 @@ pub struct Repetition {
     pub feeds: Vec<(String, String)>,
     /// The most rounds; at least one is done.
     pub most: usize,
+    /// A number that is made before the rounds, and says the most, too.
+    pub limit: Option<String>,
     /// The rule that ends it before.
     pub until: Option<Until>,
 }
@@ -105,11 +107,12 @@ impl FromStr for Until {
     }
 }
 
-/// `0..3; 100; change < 1e-6; x = y, z = w`: the kernels, the most rounds, the rule and the feeds.
+/// `0..3; 100; limit; change < 1e-6; x = y, z = w`: the kernels, the most rounds, the rule and the feeds.
 impl fmt::Display for Rounds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Rounds { kernels, repetition: Repetition { feeds, most, until } } = self;
-        write!(f, "{}..{}; {most}; ", kernels.start, kernels.end)?;
+        let Rounds { kernels, repetition: Repetition { feeds, most, limit, until } } = self;
+        let limit = limit.as_deref().unwrap_or_default();
+        write!(f, "{}..{}; {most}; {limit}; ", kernels.start, kernels.end)?;
         until.iter().try_for_each(|until| write!(f, "{until}"))?;
         f.write_str("; ")?;
         for (place, (input, result)) in feeds.iter().enumerate() {
@@ -127,7 +130,7 @@ impl FromStr for Rounds {
     fn from_str(text: &str) -> Result<Self, NotARule> {
         let read = || {
             let parts: Vec<&str> = text.split(';').map(str::trim).collect();
-            let [kernels, most, until, feeds] = parts[..] else { return None };
+            let [kernels, most, limit, until, feeds] = parts[..] else { return None };
             let (start, end) = kernels.split_once("..")?;
             let feed = |feed: &str| feed.split_once(" = ").map(|(input, result)| (input.to_owned(), result.to_owned()));
             let feeds = feeds.split(", ").filter(|feed| !feed.is_empty()).map(feed).collect::<Option<_>>()?;
@@ -135,7 +138,8 @@ impl FromStr for Rounds {
                 "" => None,
                 rule => Some(rule.parse().ok()?),
             };
-            let repetition = Repetition { feeds, most: most.parse().ok()?, until };
+            let limit = (!limit.is_empty()).then(|| limit.to_owned());
+            let repetition = Repetition { feeds, most: most.parse().ok()?, limit, until };
             Some(Self { kernels: start.parse().ok()?..end.parse().ok()?, repetition })
         };
         read().ok_or_else(|| NotARule(text.to_owned()))
@@ -152,7 +156,7 @@ mod tests {
         for wrong in ["change", "< 1", "change < x", "change < nan", "a b < 1", "change == 1"] {
             assert!(wrong.parse::<Until>().is_err(), "{wrong}");
         }
-        for text in ["1..4; 100; change < 1e-6; x = y, z = w", "0..1; 3; ; "] {
+        for text in ["1..4; 100; ; change < 1e-6; x = y, z = w", "0..1; 3; limit; ; "] {
             assert_eq!(text.parse::<Rounds>().unwrap().to_string(), text);
         }
         assert!("0..1; 3".parse::<Rounds>().is_err());

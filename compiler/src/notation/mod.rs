@@ -222,7 +222,8 @@ impl Kernel {
         let Some(repeat) = &self.repeat else { return false };
         let name = &self.tensor(tensor).name;
         let is_fed = repeat.feeds.iter().any(|(old, new)| [old, new].contains(&name));
-        let is_rule = repeat.until.as_ref().is_some_and(|until| until.result == *name);
+        let is_rule =
+            repeat.until.as_ref().is_some_and(|until| until.result == *name) || repeat.limit.as_ref() == Some(name);
         let made = self.statements.iter().find(|made| made.target.tensor == tensor).map(|made| made.stage);
         let is_read_elsewhere = |reader: &Assignment| {
             made.is_some_and(|made| made != reader.stage) && reader.reads().any(|access| access.tensor == tensor)

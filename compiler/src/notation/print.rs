@@ -73,7 +73,8 @@ impl Kernel {
         of_stage(Stage::Before, &mut text, indent);
         if let Some(repeat) = &self.repeat {
             let until = repeat.until.iter().map(|until| format!("until {until} or ")).collect::<String>();
-            _ = writeln!(text, "{indent}repeat {until}{} {{", repeat.most);
+            let most = repeat.limit.clone().unwrap_or_else(|| repeat.most.to_string());
+            _ = writeln!(text, "{indent}repeat {until}{most} {{");
             let inner = &format!("{indent}    ");
             of_stage(Stage::Round, &mut text, inner);
             for (old, new) in &repeat.feeds {

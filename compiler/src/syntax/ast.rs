@@ -124,8 +124,10 @@ pub struct Repeat {
     pub counter: Option<Ident>,
     /// What ends it, once it holds after a round.
     pub until: Option<Expr>,
-    /// The most rounds.
-    pub most: u64,
+    /// The most rounds, where a number says it.
+    pub most: Option<u64>,
+    /// The name of that number, where one says it.
+    pub limit: Option<Ident>,
     /// From `repeat` to the opening brace.
     pub span: Span,
 }

@@ -1002,7 +1002,10 @@ impl ::pest::Parser<Rule> for Grammar {
                                                     })
                                             })
                                             .and_then(|state| { super::hidden::skip(state) })
-                                            .and_then(|state| { self::r#number(state) })
+                                            .and_then(|state| {
+                                                self::r#number(state)
+                                                    .or_else(|state| { self::r#name(state) })
+                                            })
                                             .and_then(|state| { super::hidden::skip(state) })
                                             .and_then(|state| { self::r#lbrace(state) })
                                             .and_then(|state| { super::hidden::skip(state) })

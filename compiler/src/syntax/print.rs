@@ -100,7 +100,8 @@ impl Display for Repeat {
         if let Some(until) = &self.until {
             write!(f, " until {until} or")?;
         }
-        write!(f, " {}", self.most)
+        self.most.map_or(Ok(()), |most| write!(f, " {most}"))?;
+        self.limit.as_ref().map_or(Ok(()), |limit| write!(f, " {limit}"))
     }
 }
 

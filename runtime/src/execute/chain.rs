@@ -421,15 +421,15 @@ impl Chain {
         self.whole.count()
     }
 
-    /// Runs the kernels once; the results go to `sink`.
+    /// Runs the kernels once; the results go to `sink`. Gives how rounds went, where some kernels are repeated.
     pub(super) fn run_to<'i>(
         &'i self,
         inputs: Vec<Option<Operand<'i>>>,
         stated: &[(&str, usize)],
         sink: &mut dyn Sink,
-    ) -> Result<(), Error> {
+    ) -> Result<Option<Repeated>, Error> {
         let flow = Flow::new(&self.whole, &self.links, inputs, stated, sink)?;
-        flow.run(None, sink, &mut |link, call| self.links[link].run(call).map(drop)).map(drop)
+        flow.run(None, sink, &mut |link, call| self.links[link].run(call).map(drop))
     }
 
     /// How long each of some calls takes as a whole: checks, copies of operands, memory for results and what they begin as, the kernels,

@@ -149,6 +149,8 @@ struct Loop {
     feeds: Vec<(usize, usize)>,
     /// Where the rule looks.
     rule: Option<usize>,
+    /// Where the number is that says the most rounds.
+    limit: Option<usize>,
     /// The tensors that are the same in each round.
     fixed: BTreeSet<usize>,
     repetition: Repetition,
@@ -165,6 +167,10 @@ impl Loop {
             Some(until) => Some(place(&until.result)?),
             None => None,
         };
+        let limit = match &repetition.limit {
+            Some(limit) => Some(place(limit)?),
+            None => None,
+        };
         let before = steps[..kernels.start].iter().flat_map(|step| step.outputs.iter().map(|(place, _)| *place));
         let mut fixed: BTreeSet<usize> = (0..inputs).chain(before).collect();
         fixed.retain(|place| feeds.iter().all(|(old, _)| old != place));
@@ -173,7 +179,7 @@ impl Loop {
                 fixed.extend(step.outputs.iter().map(|(place, _)| place));
             }
         }
-        Some(Self { steps: kernels, feeds, rule, fixed, repetition })
+        Some(Self { steps: kernels, feeds, rule, limit, fixed, repetition })
     }
 }
 
@@ -221,7 +227,11 @@ impl Route {
             every.extend(made.clone().map(|(name, place)| (name.to_owned(), place)));
             tensors.extend(made);
             let is_read = |name: &str| all().skip(number + 1).any(|next| inputs_of(next).any(|input| input == name));
-            let stays = |name: &str| results.iter().any(|result| result == name) || is_read(name);
+            let is_limit = |name: &str| {
+                let before = rounds.as_ref().filter(|rounds| number < rounds.kernels.start);
+                before.is_some_and(|rounds| rounds.repetition.limit.as_deref() == Some(name))
+            };
+            let stays = |name: &str| results.iter().any(|result| result == name) || is_read(name) || is_limit(name);
             let done = tensors.iter().filter(|(name, _)| !stays(name)).map(|&(_, place)| place).collect();
             tensors.retain(|(name, _)| stays(name));
             let parameters = Parameter::all_of(kernel);
@@ -393,7 +403,8 @@ impl<'a> Flow<'a> {
         let Repetition { most, until, .. } = &of.repetition;
         self.kept = Some(Kept::new(of.fixed.clone()));
         let mut repeated = Repeated { is_met: until.is_none(), ..Repeated::default() };
-        let most = (*most).max(1);
+        let limit = of.limit.and_then(|place| self.tensors[place].as_deref().and_then(number));
+        let most = limit.map_or(*most, |limit| (*most).min(limit as usize)).max(1);
         while repeated.steps < most {
             let start = Instant::now();
             of.steps.clone().try_for_each(|number| self.step(number, run))?;

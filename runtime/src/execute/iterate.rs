@@ -125,7 +125,7 @@ mod tests {
 
     fn repetition(feeds: &[(&str, &str)], most: usize, until: Option<&str>) -> Repetition {
         let feeds = feeds.iter().map(|&(input, result)| (input.to_owned(), result.to_owned())).collect();
-        Repetition { feeds, most, until: until.map(|until| until.parse().unwrap()) }
+        Repetition { feeds, most, limit: None, until: until.map(|until| until.parse().unwrap()) }
     }
 
     fn rounds(outcome: &Outcome) -> &Repeated {

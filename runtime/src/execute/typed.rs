@@ -121,7 +121,7 @@ impl StaticKernel {
         #[cfg(feature = "cuda")]
         if let Some(gpu) = Gpu::current() {
             let chain = self.on_gpu(&gpu)?;
-            return chain.run_to(lent(inputs, chain.count()), &[], sink);
+            return chain.run_to(lent(inputs, chain.count()), &[], sink).map(drop);
         }
         let Parts { whole, links } = self.parts()?;
         let flow = Flow::new(whole, links, lent(inputs, whole.count()), &[], sink)?;

@@ -288,10 +288,12 @@ fn structures(
     let rounds = program.rounds.as_ref().map_or(count..count, |rounds| rounds.kernels.clone());
     (0..rounds.start).try_for_each(|number| run(number, &mut known))?;
     if let Some(Rounds { kernels, repetition }) = &program.rounds {
-        for round in 1..=repetition.most {
+        let limit = repetition.limit.as_ref().map(|limit| oracle::real(&known[limit]) as usize);
+        let most = limit.map_or(repetition.most, |limit| limit.min(repetition.most)).max(1);
+        for round in 1..=most {
             kernels.clone().try_for_each(|number| run(number, &mut known))?;
             let is_over = |until: &Until| oracle::holds(until, &known[&until.result]);
-            if repetition.until.as_ref().is_some_and(is_over) || round == repetition.most {
+            if repetition.until.as_ref().is_some_and(is_over) || round == most {
                 break;
             }
             let taken = repetition.feeds.iter().map(|(old, new)| (old.clone(), known[new].clone()));

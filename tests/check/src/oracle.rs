@@ -82,11 +82,13 @@ pub fn evaluate(kernel: &Kernel, inputs: &[Entries], dims: &[(String, usize)]) -
     of_stage(Stage::Before, &mut tensors);
     if let Some(repeat) = &kernel.repeat {
         let named = |name: &str| kernel.tensors.iter().position(|tensor| tensor.name == name).expect("a tensor");
-        for round in 1..=repeat.most {
+        let limit = repeat.limit.as_ref().map(|limit| real(&tensors[named(limit)].entries) as usize);
+        let most = limit.map_or(repeat.most, |limit| limit.min(repeat.most)).max(1);
+        for round in 1..=most {
             of_stage(Stage::Round, &mut tensors);
             let entries = |until: &Until| &tensors[named(&until.result)].entries;
             let is_over = repeat.until.as_ref().is_some_and(|until| holds(until, entries(until)));
-            if is_over || round == repeat.most {
+            if is_over || round == most {
                 break;
             }
             let taken: Vec<(usize, Held)> =
@@ -103,9 +105,14 @@ pub fn evaluate(kernel: &Kernel, inputs: &[Entries], dims: &[(String, usize)]) -
     results.map(|(_, held)| expected(held)).collect()
 }
 
+/// A number without modes.
+pub(crate) fn real(number: &Entries) -> f64 {
+    number.stored.get(&Vec::new()).map_or(0.0, |value| value.to_c64().re)
+}
+
 /// Whether a rule holds for a number without modes.
 pub(crate) fn holds(until: &Until, number: &Entries) -> bool {
-    let value = number.stored.get(&Vec::new()).map_or(0.0, |value| value.to_c64().re);
+    let value = real(number);
     let beside = value.partial_cmp(&until.bound);
     match until.comparison.to_string().as_str() {
         "<" => beside == Some(Ordering::Less),

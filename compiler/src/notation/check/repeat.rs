@@ -44,6 +44,10 @@ pub(super) fn expand(kernel: &mut syntax::Kernel, found: &mut Diagnostics) -> Op
     });
     count(kernel, &repeat);
     let mut expansion = Expansion { names: names(kernel) };
+    let limit = repeat.limit.as_ref().map(|limit| {
+        let value = Expr { kind: ExprKind::Name(limit.clone()), span: limit.span };
+        expansion.made("limit", (value, Some(ElementType::I64)), Stage::Before, &mut kernel.body)
+    });
     let until = repeat.until.as_ref().map(|until| expansion.rule(until, &mut kernel.body));
     let aliases = expansion.aliases(kernel);
     let mut carried: Vec<Carried> = Vec::new();
@@ -76,7 +80,8 @@ pub(super) fn expand(kernel: &mut syntax::Kernel, found: &mut Diagnostics) -> Op
         Until { result: result.unwrap_or(until.result.clone()), ..until }
     });
     let feeds = carried.into_iter().map(|carried| (carried.old, carried.new)).collect();
-    Some(Repetition { feeds, most: usize::try_from(repeat.most).unwrap_or(usize::MAX), until })
+    let most = repeat.most.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
+    Some(Repetition { feeds, most, limit, until })
 }
 
 /// The tensors that rounds read though no statement does.
@@ -84,7 +89,8 @@ pub(super) fn reads(repetition: Option<&Repetition>) -> Vec<&str> {
     let feeds = repetition.iter().flat_map(|repetition| repetition.feeds.iter());
     let feeds = feeds.flat_map(|(old, new)| [old.as_str(), new.as_str()]);
     let until = repetition.iter().filter_map(|repetition| Some(repetition.until.as_ref()?.result.as_str()));
-    feeds.chain(until).collect()
+    let limit = repetition.iter().filter_map(|repetition| repetition.limit.as_deref());
+    feeds.chain(until).chain(limit).collect()
 }
 
 /// Makes what crosses the stages of a kernel tensors that are made as they are declared, and checks that each round finds what the one
@@ -301,25 +307,31 @@ impl Expansion {
             let nan = Expr { kind: ExprKind::Binary(BinaryOperator::Subtract, infinite(), infinite()), span };
             let otherwise = select(compared(opposite), digits("0"), nan);
             let value = select(compared(*operator), digits("1"), otherwise);
-            let result = self.made(value, Some(ElementType::F64), body);
+            let result = self.made("rule", (value, Some(ElementType::F64)), Stage::Round, body);
             return holds(result);
         }
-        holds(self.made(until.clone(), Some(ElementType::Bool), body))
+        holds(self.made("rule", (until.clone(), Some(ElementType::Bool)), Stage::Round, body))
     }
 
     /// The name of a number without modes.
     fn scalar(&mut self, expr: &Expr, body: &mut Vec<Statement>) -> String {
         match &expr.kind {
             ExprKind::Name(name) => name.name.clone(),
-            _ => self.made(expr.clone(), None, body),
+            _ => self.made("rule", (expr.clone(), None), Stage::Round, body),
         }
     }
 
-    /// Assigns a new temporary at the end of a round.
-    fn made(&mut self, value: Expr, element: Option<ElementType>, body: &mut Vec<Statement>) -> String {
+    /// Assigns a new temporary at the end of a stage.
+    fn made(
+        &mut self,
+        wish: &str,
+        (value, element): (Expr, Option<ElementType>),
+        stage: Stage,
+        body: &mut Vec<Statement>,
+    ) -> String {
         let span = value.span;
-        let name = self.fresh("rule");
-        let made = plain(Ident { name: name.clone(), span }, value, Stage::Round);
+        let name = self.fresh(wish);
+        let made = plain(Ident { name: name.clone(), span }, value, stage);
         body.push(Statement { is_let: true, element: element.map(|element| (element, span)), ..made });
         body.sort_by_key(|statement| statement.stage);
         name

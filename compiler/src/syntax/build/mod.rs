@@ -156,16 +156,24 @@ impl Builder {
 
     /// The header of a `repeat`; its statements go into `body`.
     fn repeat(&mut self, pair: Pair, body: &mut Vec<Statement>) -> Repeat {
-        let mut repeat = Repeat { counter: None, until: None, most: 0, span: self.span(&pair) };
+        let mut repeat = Repeat { counter: None, until: None, most: None, limit: None, span: self.span(&pair) };
         for pair in pair.into_inner() {
             match pair.as_rule() {
-                Rule::name => repeat.counter = Some(self.ident(pair)),
+                Rule::name => {
+                    let name = self.ident(pair);
+                    repeat.span.end = name.span.end;
+                    // The limit comes behind the rule, and behind the counter.
+                    match repeat.until.is_some() || repeat.counter.is_some() {
+                        true => repeat.limit = Some(name),
+                        false => repeat.counter = Some(name),
+                    }
+                }
                 Rule::expression => repeat.until = Some(self.expression(pair).expr),
                 Rule::number => {
                     let span = self.span(&pair);
                     match self.whole_number(pair) {
                         FormatArgument::Number(0, _) => self.problems.push(error::no_round(span)),
-                        FormatArgument::Number(most, _) => repeat.most = most,
+                        FormatArgument::Number(most, _) => repeat.most = Some(most),
                         _ => {}
                     }
                     repeat.span.end = span.end;

@@ -20,7 +20,7 @@ use super::stack::with_stack_for;
 use super::value::{New, Reused, Sink};
 use super::{
     Backend, Chain, Error, Executable, NativeError, NativeKernel, Outcome, Planning, ProgramError, ProgramOptions,
-    ResultMemory, Tier,
+    Repeated, ResultMemory, Tier,
 };
 use crate::parallel;
 use crate::tensor::AnyTensor;
@@ -397,8 +397,8 @@ impl Kernel {
     /// one; there is no memory for the outputs; or the kernel stops.
     pub fn call(&self, inputs: &[&dyn Input]) -> Result<Outputs, ProgramError> {
         let mut results = New(Vec::with_capacity(self.chain.results().len()));
-        self.run(inputs, &mut results)?;
-        Ok(Outputs::new(self.chain.shared_results(), results.0))
+        let rounds = self.run(inputs, &mut results)?;
+        Ok(Outputs::new(self.chain.shared_results(), results.0, rounds))
     }
 
     /// The same with inputs by name, in any order.
@@ -432,7 +432,7 @@ impl Kernel {
             let (expected, found) = (expected.to_vec(), targets.len());
             return Err(ProgramError::Targets { kernel: self.name().to_owned(), expected, found });
         }
-        self.run(inputs, &mut Reused(&mut targets))
+        self.run(inputs, &mut Reused(&mut targets)).map(drop)
     }
 
     /// The same with inputs by name, in any order.
@@ -467,7 +467,7 @@ impl Kernel {
     }
 
     /// Runs the kernel on tensors that have its formats; the results go to `sink`.
-    fn run(&self, inputs: &[&dyn Input], sink: &mut dyn Sink) -> Result<(), ProgramError> {
+    fn run(&self, inputs: &[&dyn Input], sink: &mut dyn Sink) -> Result<Option<Repeated>, ProgramError> {
         let declarations = self.chain.declarations();
         let mut tensors = Vec::with_capacity(self.chain.count().max(inputs.len()));
         for (place, input) in inputs.iter().enumerate() {

@@ -1,7 +1,6 @@
 //! What a kernel gives.
 
-use crate::execute::ProgramError;
-use crate::execute::Value;
+use crate::execute::{ProgramError, Repeated, Value};
 use crate::tensor::AnyTensor;
 use std::ops::Index;
 use std::sync::Arc;
@@ -12,11 +11,17 @@ pub struct Outputs {
     names: Arc<[String]>,
     /// `None` for what has been taken.
     tensors: Vec<Option<AnyTensor>>,
+    rounds: Option<Repeated>,
 }
 
 impl Outputs {
-    pub(super) fn new(names: Arc<[String]>, tensors: Vec<AnyTensor>) -> Self {
-        Self { names, tensors: tensors.into_iter().map(Some).collect() }
+    pub(super) fn new(names: Arc<[String]>, tensors: Vec<AnyTensor>, rounds: Option<Repeated>) -> Self {
+        Self { names, tensors: tensors.into_iter().map(Some).collect(), rounds }
+    }
+
+    /// How the rounds went, where the kernel has a `repeat`.
+    pub fn rounds(&self) -> Option<&Repeated> {
+        self.rounds.as_ref()
     }
 
     /// The result of a name, unless it has been taken.

@@ -119,7 +119,7 @@ impl Program {
     /// let inputs = vec![("x".to_owned(), Operand::Ones)];
     /// let program = Program::new(&kernels[0], inputs, &[], &ProgramOptions::default())?;
     /// let feeds = vec![("x".to_owned(), "y".to_owned())];
-    /// let found = program.iterate(&Repetition { feeds, most: 20, until: Some("change < 1e-9".parse()?) })?;
+    /// let found = program.iterate(&Repetition { feeds, most: 20, limit: None, until: Some("change < 1e-9".parse()?) })?;
     /// let rounds = found.rounds.unwrap();
     /// assert!(rounds.is_met && rounds.steps == 5);
     /// let root = found.outputs[0].1.values_of::<f64>().unwrap()[0];
