@@ -276,6 +276,8 @@ pub mod generate;
 pub mod half;
 pub mod io;
 #[cfg(feature = "compile")]
+pub mod linalg;
+#[cfg(feature = "compile")]
 pub mod measure;
 pub mod memory;
 pub mod parallel;
