@@ -61,6 +61,19 @@ pub(super) fn expand(kernel: &mut syntax::Kernel, found: &mut Diagnostics) -> Op
         carried.extend(expansion.carried(kernel, next, found));
     }
     for (of, by) in aliases {
+        if carried.iter().any(|known| known.written == of.name) {
+            let message = format!("what `{}` is in the next round is said twice", of.name);
+            found.push(problem(of.span, &message).label("said again").help("leave one of them out"));
+            continue;
+        }
+        // What is to be stored alike is declared alike.
+        let (element, format) = declaration(kernel, &of.name);
+        for name in [&of.name, &by] {
+            let made = kernel.body.iter_mut().find(|made| made.is_let && made.target.name.name == *name);
+            if let Some(made) = made.filter(|made| made.element.is_none() && made.format.is_none()) {
+                (made.element, made.format) = (element, format.clone());
+            }
+        }
         carried.extend(start(kernel, &of, found).map(|()| Carried { written: of.name.clone(), old: of.name, new: by }));
     }
     if carried.is_empty() && found.is_empty() {
@@ -361,19 +374,9 @@ impl Expansion {
     fn carried(&mut self, kernel: &mut syntax::Kernel, next: &Ident, found: &mut Diagnostics) -> Option<Carried> {
         let written = next.name.trim_end_matches(NEXT).to_owned();
         start(kernel, &Ident { name: written.clone(), span: next.span }, found)?;
-        let result = kernel.results.iter().find(|result| result.name.name == written);
-        let parameter = kernel.parameters.iter().find(|parameter| parameter.name.name == written);
-        let declared = result.or(parameter).map(|declared| (declared.element, declared.format.clone()));
-        let is_result = result.is_some();
-        let of_let = |kernel: &syntax::Kernel| {
-            let made = kernel.body.iter().find(|made| made.is_let && made.target.name.name == written)?;
-            Some((made.element, made.format.clone(), !made.target.indices.is_empty()))
-        };
-        let (element, format) = declared.unwrap_or_else(|| match of_let(kernel) {
-            Some((element, None, true)) => (element, syntax::parse_format("dense").ok()),
-            Some((element, format, _)) => (element, format),
-            None => (None, None),
-        });
+        let is_result = kernel.results.iter().any(|result| result.name.name == written);
+        let is_parameter = kernel.parameters.iter().any(|parameter| parameter.name.name == written);
+        let (element, format) = declaration(kernel, &written);
         let declare = |stage: Stage, name: &str, kernel: &mut syntax::Kernel| {
             let first = kernel.body.iter_mut().find(|made| made.stage == stage && made.target.name.name == name);
             if let Some(first) = first {
@@ -385,12 +388,27 @@ impl Expansion {
             let old = self.fresh(&format!("{written}_start"));
             return Some(Carried { new: written.clone(), written, old });
         }
-        if parameter.is_none() {
+        if !is_parameter {
             declare(Stage::Before, &written, kernel);
         }
         declare(Stage::Round, &next.name, kernel);
         let new = self.fresh(&format!("{written}_next"));
         Some(Carried { old: written.clone(), written, new })
+    }
+}
+
+/// What is carried on under a name is declared as; a `let` of which nothing says the format is dense.
+fn declaration(kernel: &syntax::Kernel, name: &str) -> syntax::Declaration {
+    let mut declared = kernel.results.iter().chain(&kernel.parameters);
+    if let Some(declared) = declared.find(|declared| declared.name.name == name) {
+        return (declared.element, declared.format.clone());
+    }
+    match kernel.body.iter().find(|made| made.is_let && made.target.name.name == name) {
+        Some(Statement { element, format: None, target, .. }) if !target.indices.is_empty() => {
+            (*element, syntax::parse_format("dense").ok())
+        }
+        Some(made) => (made.element, made.format.clone()),
+        None => (None, None),
     }
 }
 
