@@ -238,7 +238,9 @@ impl Route {
             steps.push(Step { parameters, inputs, missing, outputs, done });
         }
         let (results, missing) = places(&tensors, results.iter().map(String::as_str));
+        let is_repeated = rounds.is_some();
         let rounds = rounds.and_then(|rounds| Loop::new(rounds, &every, &steps, inputs));
+        let missing = missing.or_else(|| (is_repeated && rounds.is_none()).then(|| "what rounds read".to_owned()));
         Self { count, steps, rounds, results, missing }
     }
 }

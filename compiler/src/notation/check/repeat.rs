@@ -66,6 +66,8 @@ pub(super) fn expand(kernel: &mut syntax::Kernel, found: &mut Diagnostics) -> Op
             found.push(problem(of.span, &message).label("said again").help("leave one of them out"));
             continue;
         }
+        let of_next = |known: &&Carried| by.strip_suffix(NEXT) == Some(&known.written);
+        let by = carried.iter().find(of_next).map_or(by.clone(), |known| known.new.clone());
         // What is to be stored alike is declared alike.
         let (element, format) = declaration(kernel, &of.name);
         for name in [&of.name, &by] {
