@@ -1,7 +1,7 @@
 //! `spc compile`: a kernel at any stage.
 
 use crate::arguments::{KernelArguments, dimension};
-use crate::failure::Failure;
+use crate::failure::{Failure, note};
 use crate::planning::PlanArguments;
 use crate::source::Source;
 use crate::standalone::{self, Form, for_device};
@@ -109,6 +109,16 @@ impl Compile {
         }
         let target = if is_for_gpu { concrete::Target::Gpu } else { concrete::Target::Cpu };
         let source = Source::load(&self.kernel)?;
+        let is_of_functions = matches!(
+            stage,
+            Stage::Rust | Stage::C | Stage::Staticlib | Stage::Cdylib | Stage::Crate | Stage::Cuda | Stage::Cu
+        );
+        if let Some(kernel) = source.kernels.iter().find(|kernel| is_of_functions && kernel.repeat.is_some()) {
+            let name = &kernel.name;
+            note(format!(
+                "`{name}` is a function for each statement: the loop around those of its `repeat` is the caller's"
+            ));
+        }
         if matches!(stage, Stage::C | Stage::Cu | Stage::Staticlib | Stage::Cdylib | Stage::Crate) {
             return self.standalone(stage, target, &source);
         }
