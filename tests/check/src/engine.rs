@@ -265,7 +265,15 @@ fn structures(
         let (link, compiled) = (&program.chain.links[number], &program.kernels[number]);
         let kernel = &link.kernel;
         let of_role = |role: Role| kernel.tensors.iter().filter(move |tensor| tensor.role == role);
-        let inputs: Vec<Entries> = of_role(Role::Input).map(|tensor| known[tensor.name.as_str()].clone()).collect();
+        let mut inputs: Vec<Entries> = of_role(Role::Input).map(|tensor| known[tensor.name.as_str()].clone()).collect();
+        // What lists entries in any order asks values, where places alone do not say which are entries.
+        let lists = compiled.kernel.tensors.iter().any(|tensor| tensor.listed.is_some());
+        for (tensor, held) in of_role(Role::Input).zip(&mut inputs).filter(|_| lists) {
+            if !tensor.format.tells_entries() {
+                let fill = Number::of_literal(tensor.fill);
+                held.stored.retain(|_, number| !number.equals(fill));
+            }
+        }
         let results = oracle::evaluate(kernel, &inputs, &extents.of_link(whole, link));
         for (tensor, computed) in of_role(Role::Output).zip(results) {
             let structure = output_structure(&tensor.name, compiled);
@@ -273,12 +281,7 @@ fn structures(
             // A format may store more than there was, as blocks do.
             let packed = stored.pack(tensor.element, &tensor.format, tensor.fill);
             let packed = packed.map_err(|error| Stop::Data(format!("{}: {error}", tensor.name)))?;
-            let mut held = if tensor.format.pads() { stored.clone() } else { Entries::of(&packed) };
-            // Values say which of its places are entries.
-            if !tensor.format.tells_entries() {
-                let fill = Number::of_literal(tensor.fill);
-                held.stored.retain(|_, number| !number.equals(fill));
-            }
+            let held = if tensor.format.pads() { stored.clone() } else { Entries::of(&packed) };
             known.insert(tensor.name.clone(), held);
             made.insert(tensor.name.clone(), (structure.clone(), stored));
         }
