@@ -4,7 +4,7 @@
 //! use spc::linalg::{self, Incomplete, Stop};
 //! use spc::tensor::{Csr, Tensor};
 //!
-//! let n = 100;
+//! let n = 100_usize;
 //! let entries = (0..n).flat_map(|i| [(i, i.wrapping_sub(1), -1.0), (i, i, 4.0), (i, i + 1, -1.0)]);
 //! let entries = entries.filter(|&(_, j, _)| j < n).map(|(i, j, value)| ([i, j], value));
 //! let a: Tensor<f64, Csr> = Tensor::from_entries([n, n], entries)?;
