@@ -98,7 +98,6 @@ pub use chain::{Chain, Outcome};
 pub use error::{Error, ExtentSource};
 #[cfg(feature = "compile")]
 pub use executable::{Backend, Executable};
-#[cfg(feature = "compile")]
 pub use flow::Repeated;
 #[cfg(feature = "compile")]
 pub use jit::JitKernel;
