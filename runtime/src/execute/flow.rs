@@ -393,7 +393,7 @@ impl<'a> Flow<'a> {
         Ok(())
     }
 
-    /// The tensor that a round before has left where it is to be made again, as memory: a dense one that nobody else has.
+    /// The tensor that a round before has left where it is to be made again, as memory: a dense one that is not shared.
     fn spare(&mut self, place: usize) -> Option<AnyTensor> {
         let Some(Operand::Own(tensor)) = self.tensors[place].take() else { return None };
         let tensor = Arc::try_unwrap(tensor).ok()?;

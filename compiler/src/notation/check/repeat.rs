@@ -49,7 +49,7 @@ pub(super) fn expand(kernel: &mut syntax::Kernel, found: &mut Diagnostics) -> Op
         expansion.made("limit", (value, Some(ElementType::I64)), Stage::Before, &mut kernel.body)
     });
     let until = repeat.until.as_ref().map(|until| expansion.rule(until, &mut kernel.body));
-    let aliases = expansion.aliases(kernel);
+    let aliases = aliases(kernel);
     let mut carried: Vec<Carried> = Vec::new();
     let mut written: Vec<Ident> = Vec::new();
     for statement in kernel.body.iter().filter(|statement| statement.target.name.name.ends_with(NEXT)) {
@@ -88,11 +88,8 @@ pub(super) fn expand(kernel: &mut syntax::Kernel, found: &mut Diagnostics) -> Op
     rename(&mut kernel.body, &carried);
     check_updates(&kernel.body, found);
     let until = until.map(|until| {
-        let is_of = |carried: &&Carried| until.result.strip_suffix(NEXT) == Some(&carried.written);
-        let is_old = |carried: &&Carried| until.result == carried.written;
-        let next = carried.iter().find(is_of).map(|carried| carried.new.clone());
-        let result = next.or_else(|| carried.iter().find(is_old).map(|carried| carried.old.clone()));
-        Until { result: result.unwrap_or(until.result.clone()), ..until }
+        let result = renamed(&until.result, Stage::Round, &carried).unwrap_or(&until.result).to_owned();
+        Until { result, ..until }
     });
     let feeds = carried.into_iter().map(|carried| (carried.old, carried.new)).collect();
     let most = repeat.most.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
@@ -265,12 +262,19 @@ fn rename(body: &mut [Statement], carried: &[Carried]) {
     for statement in body {
         let stage = statement.stage;
         statement.for_each_name_mut(&mut |name| {
-            let of = name.name.trim_end_matches(NEXT);
-            let Some(carried) = carried.iter().find(|carried| carried.written == of) else { return };
-            let is_old = stage == Stage::Before || stage == Stage::Round && !name.name.ends_with(NEXT);
-            name.name.clone_from(if is_old { &carried.old } else { &carried.new });
+            if let Some(other) = renamed(&name.name, stage, carried) {
+                name.name = other.to_owned();
+            }
         });
     }
+}
+
+/// The tensor that the text calls so in a stage, where that is one of two.
+fn renamed<'a>(name: &str, stage: Stage, carried: &'a [Carried]) -> Option<&'a str> {
+    let of = name.trim_end_matches(NEXT);
+    let carried = carried.iter().find(|carried| carried.written == of)?;
+    let is_old = stage == Stage::Before || stage == Stage::Round && !name.ends_with(NEXT);
+    Some(if is_old { &carried.old } else { &carried.new })
 }
 
 struct Expansion {
@@ -352,26 +356,6 @@ impl Expansion {
         name
     }
 
-    /// Takes `x' = y;` out of the body where `y` is what a round makes as a whole: nothing need be copied.
-    fn aliases(&mut self, kernel: &mut syntax::Kernel) -> Vec<(Ident, String)> {
-        let is_made =
-            |name: &str| kernel.body.iter().any(|made| made.stage == Stage::Round && made.target.name.name == name);
-        let is_result = |name: &str| kernel.results.iter().any(|result| result.name.name == name);
-        let alias = |statement: &Statement| {
-            let of = statement.target.name.name.strip_suffix(NEXT)?;
-            let ExprKind::Name(by) = &statement.value.kind else { return None };
-            let is_whole = statement.target.indices.is_empty() && statement.mask.is_none();
-            let is_plain = is_whole && statement.condition.is_none() && statement.operator == AssignOperator::Assign;
-            let of = Ident { name: of.to_owned(), span: statement.target.name.span };
-            (is_plain && is_made(&by.name) && !is_result(&of.name)).then(|| (of, by.name.clone()))
-        };
-        let aliases: Vec<(Ident, String)> = kernel.body.iter().filter_map(alias).collect();
-        let is_alias: Vec<bool> = kernel.body.iter().map(|statement| alias(statement).is_some()).collect();
-        let mut is_alias = is_alias.into_iter();
-        kernel.body.retain(|_| !is_alias.next().unwrap_or_default());
-        aliases
-    }
-
     /// Declares both tensors of what is carried on.
     fn carried(&mut self, kernel: &mut syntax::Kernel, next: &Ident, found: &mut Diagnostics) -> Option<Carried> {
         let written = next.name.trim_end_matches(NEXT).to_owned();
@@ -397,6 +381,26 @@ impl Expansion {
         let new = self.fresh(&format!("{written}_next"));
         Some(Carried { old: written.clone(), written, new })
     }
+}
+
+/// Takes `x' = y;` out of the body where `y` is what a round makes as a whole: nothing need be copied.
+fn aliases(kernel: &mut syntax::Kernel) -> Vec<(Ident, String)> {
+    let is_made =
+        |name: &str| kernel.body.iter().any(|made| made.stage == Stage::Round && made.target.name.name == name);
+    let is_result = |name: &str| kernel.results.iter().any(|result| result.name.name == name);
+    let alias = |statement: &Statement| {
+        let of = statement.target.name.name.strip_suffix(NEXT)?;
+        let ExprKind::Name(by) = &statement.value.kind else { return None };
+        let is_whole = statement.target.indices.is_empty() && statement.mask.is_none();
+        let is_plain = is_whole && statement.condition.is_none() && statement.operator == AssignOperator::Assign;
+        let of = Ident { name: of.to_owned(), span: statement.target.name.span };
+        (is_plain && is_made(&by.name) && !is_result(&of.name)).then(|| (of, by.name.clone()))
+    };
+    let aliases: Vec<(Ident, String)> = kernel.body.iter().filter_map(alias).collect();
+    let is_alias: Vec<bool> = kernel.body.iter().map(|statement| alias(statement).is_some()).collect();
+    let mut is_alias = is_alias.into_iter();
+    kernel.body.retain(|_| !is_alias.next().unwrap_or_default());
+    aliases
 }
 
 /// What is carried on under a name is declared as; a `let` of which nothing says the format is dense.
