@@ -3,7 +3,7 @@
 use crate::arguments::{FormatsArguments, Shape, bytes, element, nameless_format, shape};
 use crate::failure::{self, Failure};
 use crate::files::{Destination, InputKind, OutputKind};
-use crate::formats::parse_format;
+use crate::formats::format_for;
 use crate::progress::Progress;
 use crate::run::{literal, without_shape};
 use crate::{output, settings};
@@ -133,7 +133,7 @@ impl Convert {
 
     fn pack_large(&self, file: &LargeFile, destination: &Destination, named: &Definitions<'_>) -> Result<(), Failure> {
         let format = match &self.format {
-            Some(text) => parse_format(text, file.shape().len(), named)?,
+            Some(text) => format_for(text, file.shape(), named)?,
             None => file.format().cloned().unwrap_or_else(|| coordinates(file.shape())),
         };
         let progress = Progress::new(format!("converting {}", self.input.display()));
@@ -156,7 +156,7 @@ impl Convert {
         let contents = file.contents::<T>()?;
         let refused = |error: PackError| Failure::refused(format!("{}: {error}", file.path().display()));
         let format = match &self.format {
-            Some(text) => Some(parse_format(text, contents.shape().len(), named)?),
+            Some(text) => Some(format_for(text, contents.shape(), named)?),
             None => None,
         };
         Ok(match contents {

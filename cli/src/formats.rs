@@ -30,6 +30,11 @@ pub(crate) fn parse_format(text: &str, order: usize, definitions: &Definitions<'
     resolved.map_err(|problems| source::rendered(&[(text, "--format", problems)]))
 }
 
+/// The same for a tensor of this shape.
+pub(crate) fn format_for(text: &str, shape: &[usize], definitions: &Definitions<'_>) -> Result<Format, Failure> {
+    Ok(parse_format(text, shape.len(), definitions)?.for_shape(shape))
+}
+
 /// Show the storage formats, or the arrays of one
 ///
 /// Without an argument: all formats that have names, and all kinds of level that formats are made of. Of a format: what it

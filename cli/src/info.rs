@@ -4,7 +4,7 @@ use crate::arguments::{FormatsArguments, Shape, element, nameless_format, shape}
 use crate::convert::element_of;
 use crate::failure::Failure;
 use crate::files::InputKind;
-use crate::formats::parse_format;
+use crate::formats::format_for;
 use crate::output::{self, bytes, digits, table};
 use crate::progress::Progress;
 use crate::settings;
@@ -133,7 +133,7 @@ impl Info {
         let order = entries.shape().len();
         let mut formats = Vec::new();
         for text in self.formats.iter().flat_map(|formats| split_formats(formats)) {
-            formats.push((text, parse_format(text, order, &Definitions::of_program(&named))?));
+            formats.push((text, format_for(text, entries.shape(), &Definitions::of_program(&named))?));
         }
         progress.step("counting slices and fibers");
         let statistics = entries.statistics().map_err(|error| Failure::refused(format!("{name}: {error}")))?;

@@ -274,7 +274,7 @@ impl Storage {
         text: &str,
         duplicates: &str,
     ) -> PyResult<Self> {
-        let format = format(text, shape.len())?;
+        let format = format(text, shape.len())?.for_shape(&shape);
         let duplicates = match duplicates {
             "sum" => Duplicates::Sum,
             "refuse" => Duplicates::Refuse,
@@ -311,7 +311,7 @@ impl Storage {
 
     /// The same tensor in another format.
     fn convert(&self, py: Python<'_>, text: &str) -> PyResult<Self> {
-        let format = format(text, self.0.order())?;
+        let format = format(text, self.0.order())?.for_shape(self.0.shape());
         if let Some(turned) = rows::exchanged(py, &self.0, &format)? {
             return Ok(turned);
         }

@@ -6,7 +6,7 @@ use super::engine::refuse;
 use crate::convert::element_of;
 use crate::failure::{Failure, note};
 use crate::files::InputKind;
-use crate::formats::parse_format;
+use crate::formats::{format_for, parse_format};
 #[cfg(feature = "mpi")]
 use crate::processes::Processes;
 use crate::progress::Progress;
@@ -127,24 +127,24 @@ impl TensorArguments {
         let operand = of_file(&file, element, None)?;
         progress.step(format!("storing {name}"));
         let mut notes = Vec::new();
-        let order = match &operand {
-            Operand::Tensor(tensor) => tensor.order(),
+        let shape = match &operand {
+            Operand::Tensor(tensor) => tensor.shape().to_vec(),
             Operand::Entries(entries) | Operand::Filled(entries, _) => {
                 if !entries.shape_is_stated() {
                     notes.push(without_shape(file.path(), entries.shape()));
                 }
-                entries.shape().len()
+                entries.shape().to_vec()
             }
-            _ => 0,
+            _ => Vec::new(),
         };
         let (text, reason) = match &self.format {
             Some(text) => (text.clone(), None),
-            None => match default_format(&file, order)? {
+            None => match default_format(&file, shape.len())? {
                 Some(default) => (default.format, Some(default.reason)),
                 None => ("dense".to_owned(), None),
             },
         };
-        let format = parse_format(&text, order, &Definitions::of_program(&named))?;
+        let format = format_for(&text, &shape, &Definitions::of_program(&named))?;
         let tensor = stored(operand, &format, None).map_err(|error| Failure::refused(format!("{name}: {error}")))?;
         if let Some(reason) = reason {
             notes.push(format!("the tensor is stored as {text}, {reason}; `-f dense` stores every element"));

@@ -237,6 +237,26 @@ fn a_sparse_result_that_is_full_is_stored_whole_and_said() {
     assert_has(&place.refuses(&long), &["`B`", "memory", "4000000000000000000 elements"]);
 }
 
+/// A format that interleaves more bits than a number has takes as many numbers as it needs, for inputs, results and files.
+#[test]
+fn interleaved_numbers_may_have_more_than_64_bits() {
+    let entries = "# shape: 1000000000000 3000000000 5000000\n1 2 3 4\n1000000000000 3000000000 5000000 0.5\n7 2999999999 1 -2\n";
+    let place = Place::new().with("X.tns", entries);
+    let run = ["run", "Y(i, j, k) = 2 * X(i, j, k)", "-f", "X=alto", "-f", "Y=alto", "-i", "X=X.tns", "--json"];
+    let json = place.json(&[&run[..], &["--backend", "interpreter"]].concat());
+    assert_eq!((json["outputs"]["Y"]["nnz"].as_u64(), json["outputs"]["Y"]["sum"].as_f64()), (Some(3), Some(5.0)));
+    place.prints(&["convert", "X.tns", "X.spct", "--format", "alto"]);
+    place.prints(&["convert", "X.spct", "back.tns"]);
+    let sorted = |name: &str| {
+        let text = std::fs::read_to_string(place.path(name)).unwrap();
+        let mut lines: Vec<String> =
+            text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    assert_eq!(sorted("back.tns"), sorted("X.tns"));
+}
+
 /// A chain of sparse matrices: what is searched is bounded, and what is searched by half is said.
 #[test]
 fn chains_of_factors_compile_soon() {

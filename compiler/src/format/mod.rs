@@ -13,6 +13,7 @@ mod number;
 pub mod prelude;
 #[cfg(feature = "compile")]
 pub mod resolve;
+mod wide;
 
 /// The text of [`interleave`], for kernels that are compiled at run time: they take apart what is interleaved there.
 pub const INTERLEAVE_TEXT: &str = include_str!("interleave.rs");

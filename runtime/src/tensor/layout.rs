@@ -51,7 +51,10 @@ impl Served {
         }
         let map = Map::new(format)
             .map_err(|lost| unsupported(format!("mode {} can't be told from what the levels store", lost.mode)))?;
-        let extents = computed_extents(&map, shape).map_err(unsupported)?;
+        let extents = computed_extents(&map, shape).map_err(|reason| match format.for_shape(shape) {
+            wide if wide == *format => unsupported(reason),
+            wide => unsupported(format!("{reason}; `{wide}` holds all of it")),
+        })?;
         Ok(Self { modes, map: Some(map), extents })
     }
 }

@@ -182,6 +182,11 @@ impl Uncompiled {
         let schedule_time = start.elapsed();
         let mut operands = by_tensor(&concrete.interface, inputs)?;
         let mut extents = extents::resolve(&concrete.interface, &operands, dimensions)?;
+        let for_shapes = for_shapes(kernel, &concrete.interface, &extents);
+        let kernel = for_shapes.as_ref().unwrap_or(kernel);
+        if for_shapes.is_some() {
+            concrete = schedule::schedule(kernel, schedule_options).map_err(ProgramError::Schedule)?;
+        }
         let interface = &concrete.interface;
         let sizes = Sizes::of(interface, &extents, &operands);
         let assumed = assumed::assumed(interface, &operands, dimensions, &extents);
@@ -312,4 +317,23 @@ impl Uncompiled {
             compare_time: self.compare_time,
         })
     }
+}
+
+/// The kernel with formats for the shapes of its inputs and results, where some have no room in one that it declares.
+fn for_shapes(
+    kernel: &notation::Kernel,
+    interface: &concrete::Kernel,
+    extents: &[usize],
+) -> Option<notation::Kernel> {
+    let mut changed = None;
+    for tensor in &interface.tensors {
+        let shape: Vec<usize> = tensor.extents.iter().map(|&extent| extents[extent]).collect();
+        let format = tensor.format.for_shape(&shape);
+        if format != tensor.format
+            && let Some(place) = kernel.tensors.iter().position(|declared| declared.name == tensor.name)
+        {
+            changed.get_or_insert_with(|| kernel.clone()).tensors[place].format = format;
+        }
+    }
+    changed
 }
