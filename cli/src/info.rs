@@ -114,7 +114,7 @@ fn permutations(count: usize) -> Vec<Vec<usize>> {
 /// The format with its first mode at the first of an order, and so on.
 pub(crate) fn in_order(format: &Format, order: &[usize]) -> Format {
     let level = |level: &Level| Level { coordinate: level.coordinate.renumbered(&|mode| order[mode]), ..level.clone() };
-    Format { levels: format.levels.iter().map(level).collect(), ..*format }
+    Format { levels: format.levels.iter().map(level).collect(), ..format.clone() }
 }
 
 impl Info {

@@ -24,7 +24,7 @@ impl Format {
         let formats = outer.iter().copied().chain([fiber]);
         let levels = self.levels.iter().zip(formats).map(|(level, format)| Level { format, ..level.clone() });
         let levels = levels.chain(self.levels[depth + 1..].iter().cloned()).collect();
-        let view = Format { order: self.order, levels };
+        let view = Format { order: self.order, levels, symmetry: None };
         (view.fibers_of(self) == Some(depth)).then_some(view)
     }
 
@@ -90,7 +90,7 @@ impl Format {
         let own = |level: &Level| Level { coordinate: level.coordinate.renumbered(&place), format: level.format };
         let mut levels: Vec<Level> = levels.iter().map(own).collect();
         Level::settle(&mut levels);
-        (Format { order: modes.len(), levels }, modes)
+        (Format { order: modes.len(), levels, symmetry: None }, modes)
     }
 
     /// The level that the chain of coordinates begins with to which a level belongs.

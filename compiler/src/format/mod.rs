@@ -13,6 +13,7 @@ mod number;
 pub mod prelude;
 #[cfg(feature = "compile")]
 pub mod resolve;
+mod symmetry;
 mod wide;
 
 /// The text of [`interleave`], for kernels that are compiled at run time: they take apart what is interleaved there.
@@ -24,6 +25,7 @@ pub use declaration::{
 };
 pub use map::{Condition, Map, Unfit, Unrecoverable};
 pub use number::Number;
+pub use symmetry::{Exchange, Symmetry, SymmetryKind, Turned};
 #[cfg(feature = "compile")]
 pub use resolve::{named, taco};
 
@@ -36,6 +38,8 @@ pub struct Format {
     pub order: usize,
     /// Its levels, outermost first.
     pub levels: Vec<Level>,
+    /// Which modes may be exchanged, where some may: of entries that follow from each other, one is stored.
+    pub symmetry: Option<Symmetry>,
 }
 
 impl Format {
@@ -369,7 +373,17 @@ impl Format {
             .enumerate()
             .map(|(mode, format)| Level { coordinate: Coordinate::Mode(mode), format })
             .collect();
-        Self { order: levels.len(), levels }
+        Self { order: levels.len(), levels, symmetry: None }
+    }
+
+    /// The format with these levels for each entry, of which those that follow from each other by a symmetry are stored once.
+    pub fn with_symmetry(self, symmetry: Option<Symmetry>) -> Self {
+        Self { symmetry, ..self }
+    }
+
+    /// The format of the same levels in which every entry is stored.
+    pub fn unfolded(&self) -> Self {
+        self.clone().with_symmetry(None)
     }
 
     /// The format whose level `l` stores mode `modes[l]`.
@@ -383,7 +397,7 @@ impl Format {
             .zip(levels)
             .map(|(&mode, &format)| Level { coordinate: Coordinate::Mode(mode), format })
             .collect();
-        Self { order: modes.len(), levels }
+        Self { order: modes.len(), levels, symmetry: None }
     }
 
     /// Whether it is a list of entries, as `coo` is: at each level an entry's coordinate is stored at the entry's own position.
@@ -586,6 +600,13 @@ pub fn mode_name(mode: usize) -> String {
     NAMES.get(mode).map_or_else(|| format!("i{}", mode + 1), |name| (*name).to_owned())
 }
 
+impl fmt::Display for Symmetry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let modes: Vec<String> = self.modes.iter().map(|&mode| mode_name(mode)).collect();
+        write!(f, "{}({})", self.kind.name(), modes.join(", "))
+    }
+}
+
 impl fmt::Display for Format {
     /// `[dense, compressed]` where level `l` stores mode `l`, else `(i, j) -> [j: dense, i: compressed]`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -603,6 +624,7 @@ impl fmt::Display for Format {
                 },
             )
             .collect();
-        write!(f, "[{}]", levels.join(", "))
+        write!(f, "[{}]", levels.join(", "))?;
+        self.symmetry.as_ref().map_or(Ok(()), |symmetry| write!(f, " {symmetry}"))
     }
 }

@@ -17,7 +17,7 @@ impl Format {
             let digits = if is_chain(place) { None } else { digits(level, shape) };
             digits.unwrap_or_else(|| vec![level.clone()])
         });
-        Format { order: self.order, levels: levels.collect() }
+        Format { order: self.order, levels: levels.collect(), symmetry: self.symmetry.clone() }
     }
 }
 

@@ -17,6 +17,7 @@ mod gradient;
 mod print;
 mod recurrence;
 pub(crate) mod simplify;
+mod symmetry;
 #[cfg(test)]
 mod tests;
 mod walk;

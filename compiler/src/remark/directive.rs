@@ -66,6 +66,7 @@ impl What {
             | What::AtOnce(_)
             | What::InFibers(_)
             | What::Converted(_)
+            | What::WalkedOnce(_)
             | What::Transposed { .. }
             | What::Delivered { .. }
             | What::BlockSums(_)

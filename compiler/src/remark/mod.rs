@@ -74,6 +74,8 @@ pub enum What {
     InFibers(String),
     /// An operand is read from a copy in a format that loops walk.
     Converted(String),
+    /// The stored entries of a symmetric operand are walked, with the updates of all that follow from each.
+    WalkedOnce(String),
     /// An operand is read from a copy whose levels are in another order.
     Transposed {
         /// Its name.
@@ -363,6 +365,8 @@ pub enum Why {
     SameCoordinates,
     /// Loops do not walk a format.
     NotWalked(String),
+    /// Each stored entry of a symmetric operand stands for others, and makes so many updates.
+    Exchanges(usize),
     /// The storage order is against that of the loops.
     AgainstLoops,
     /// The result has entries where the copy has them.

@@ -24,6 +24,7 @@ impl Display for What {
             }
             What::InFibers(name) => write!(f, "read {name} by its fibers, found once and kept"),
             What::Converted(name) => write!(f, "read {name} from a copy in a plain format"),
+            What::WalkedOnce(name) => write!(f, "the stored entries of {name} are walked once"),
             What::Transposed { tensor, order } => write!(f, "read {tensor} from a copy sorted by {}", order.join(", ")),
             What::Permuted { tensor, order } => {
                 let first = order.first().map_or("", String::as_str);
@@ -237,6 +238,10 @@ impl Display for Why {
             Why::SameCoordinates => f.write_str(
                 "entries at the same indices store the same coordinates, so they meet in these; no copy is needed",
             ),
+            Why::Exchanges(1) => f.write_str("an entry stands for those with its indices exchanged, which make the same update"),
+            Why::Exchanges(count) => {
+                write!(f, "an entry stands for those with its indices exchanged: together they make {count} updates")
+            }
             Why::NotWalked(format) => write!(f, "loops do not walk {format}"),
             Why::AgainstLoops => f.write_str(
                 "its storage order is against the order of the loops; searching it at every step would cost more",

@@ -22,7 +22,8 @@ impl Scheduler<'_> {
     /// What `access` reads: a stand-in where loops can't walk its tensor, stored as they go best with `target`.
     pub(super) fn stand_in(&mut self, access: &Access, target: &Access) -> Access {
         let original = self.kernel.tensor(access.tensor).clone();
-        if original.kind != TensorKind::Input || original.stored.is_some() || original.format.is_walked() {
+        let is_folded = original.format.symmetry.is_some() && self.folded != Some(access.tensor);
+        if original.kind != TensorKind::Input || original.stored.is_some() || original.format.is_walked() && !is_folded {
             return access.clone();
         }
         if let Some(asked) = self.kernel.asked_copy(access).filter(|asked| asked.order.is_none()) {
@@ -240,8 +241,11 @@ impl Scheduler<'_> {
     }
 
     /// Reads `access` as a tensor of a kind and format, which is declared where it isn't yet, for a reason.
-    fn read(&mut self, term: &mut Term, access: &Access, kind: TensorKind, format: Format, remark: Remark) {
+    fn read(&mut self, term: &mut Term, access: &Access, kind: TensorKind, mut format: Format, remark: Remark) {
         let original = kind.of().unwrap_or(access.tensor);
+        if self.folded == Some(original) {
+            format.symmetry = self.kernel.tensor(original).format.symmetry.clone();
+        }
         let found = self.kernel.tensors.iter().position(|tensor| tensor.kind == kind && tensor.format == format);
         let copy = TensorId(found.unwrap_or_else(|| {
             self.remark(remark);

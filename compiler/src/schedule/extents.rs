@@ -25,6 +25,15 @@ pub(super) fn extents(notation: &notation::Kernel) -> (Vec<Variable>, Vec<Extent
             }
         }
     });
+    // Modes that may be exchanged have one extent.
+    for (tensor, modes) in notation.tensors.iter().zip(&first) {
+        let exchanged = tensor.format.symmetry.iter().flat_map(|symmetry| symmetry.modes.windows(2));
+        for pair in exchanged {
+            if let (Some(one), Some(next)) = (modes[pair[0]], modes[pair[1]]) {
+                unite(one, next);
+            }
+        }
+    }
     // What the next round takes has the shape of what this one does.
     let place = |name: &str| notation.tensors.iter().position(|tensor| tensor.name == name);
     for (old, new) in notation.repeat.iter().flat_map(|repeat| &repeat.feeds) {

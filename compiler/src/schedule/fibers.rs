@@ -55,7 +55,10 @@ impl Scheduler<'_> {
         let driver = self.only_sparse(statement)?;
         let tensor = self.kernel.tensor(driver.tensor);
         let is_asked = self.kernel.asked.copies.iter().any(|asked| asked.tensor == driver.tensor);
-        let is_own = tensor.kind == TensorKind::Input && tensor.pattern.is_none() && tensor.stored.is_none();
+        let is_own = tensor.kind == TensorKind::Input
+            && tensor.pattern.is_none()
+            && tensor.stored.is_none()
+            && tensor.format.symmetry.is_none();
         let variables = || driver.indices.iter().chain(&statement.target.indices);
         let is_plain = variables().all(|index| self.kernel.variables[index.0].value.is_none())
             && are_distinct(&driver.indices)

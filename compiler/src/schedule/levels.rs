@@ -150,7 +150,9 @@ impl Scheduler<'_> {
             walk.names.is_none()
                 && drivers.iter().any(|driver| walk.tensors.contains(&self.kernel.original(driver.tensor)))
         };
+        let is_symmetric = |driver: &Access| self.kernel.tensor(driver.tensor).format.symmetry.is_some();
         let is_good = !self.kernel.asked.walks.iter().any(is_forbidden)
+            && !drivers.iter().any(is_symmetric)
             && drivers.iter().all(|driver| self.is_driver(driver, statement))
             && self.meet_in_levels(&drivers)
             && self.decide_together(&drivers, statement);

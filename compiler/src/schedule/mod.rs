@@ -32,6 +32,8 @@ mod share;
 mod state;
 mod stream;
 mod structure;
+mod symmetric;
+mod together;
 
 pub(crate) use crate::concrete::*;
 pub use alternatives::alternatives;

@@ -55,6 +55,7 @@ pub fn schedule(kernel: &notation::Kernel, options: Options) -> Result<Program, 
 }
 
 fn loops(kernel: &notation::Kernel, options: Options) -> Result<Program, Diagnostics> {
+    let kernel = &*kernel.with_stored_results();
     let attempt = |(fuse, most)| program(kernel, notation::chain(kernel, fuse, most), options);
     let problems = match attempt((options.fuse, MOST_OPERANDS)) {
         Ok(program) => return Ok(program),

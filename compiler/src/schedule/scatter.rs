@@ -720,7 +720,7 @@ fn list_format(result: &Format) -> Format {
         let format = format.with_positions(IndexWidth::U64);
         Level { coordinate: level.coordinate.clone(), format }
     });
-    Format { order: result.order, levels: levels.collect() }
+    Format { order: result.order, levels: levels.collect(), symmetry: None }
 }
 
 /// The same, where the mask chooses the terms of a sum.

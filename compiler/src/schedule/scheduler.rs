@@ -7,6 +7,8 @@ use super::levels;
 use super::lift::{has_sum, normalize};
 use super::state::{LoopOrder, Options, Scheduler, Scope, Term};
 use super::structure::Question;
+use super::symmetric::{self, Updates};
+use super::together;
 use super::{
     Access, Balance, Cut, Direction, Expr, IndexVariable, Kernel, NotParallel, OutputStructure, Pivot, Run, Share,
     Statement, Target, Tensor, TensorKind, Way,
@@ -35,7 +37,7 @@ pub(super) fn kernel(kernel: &notation::Kernel, scope: Scope, options: Options) 
     let kernel = aligned.as_ref().unwrap_or(kernel);
     let (unsettled, problems) = (BTreeSet::new(), Diagnostics::new());
     let mut scheduler =
-        Scheduler { notation: kernel, kernel: declared, unsettled, problems, pending: Vec::new(), carried: None };
+        Scheduler { notation: kernel, kernel: declared, unsettled, problems, pending: Vec::new(), folded: None, carried: None };
     let directives = kernel.schedule.as_ref().map_or(&[][..], |schedule| &schedule.directives);
     let mut carrying = Directives { notation: kernel, kernel: &mut scheduler.kernel, found: &mut diagnostics };
     // What is asked of operands and results comes first, whatever the order of the text.
@@ -52,15 +54,20 @@ pub(super) fn kernel(kernel: &notation::Kernel, scope: Scope, options: Options) 
     if !diagnostics.is_empty() {
         return Err(diagnostics);
     }
-    let mut statements: Vec<Statement> =
-        kernel.statements.iter().map(|assignment| scheduler.assignment(assignment)).collect();
+    let mut body = match symmetric::updates(kernel, target) {
+        Some(updates) => scheduler.walk_once(updates),
+        None => {
+            let assignments = kernel.statements.iter();
+            let mut statements: Vec<Statement> = assignments.map(|statement| scheduler.assignment(statement)).collect();
+            match statements.len() {
+                1 => statements.remove(0),
+                _ => Statement::Sequence(statements),
+            }
+        }
+    };
     if !scheduler.problems.is_empty() {
         return Err(scheduler.problems);
     }
-    let mut body = match statements.len() {
-        1 => statements.remove(0),
-        _ => Statement::Sequence(statements),
-    };
     scheduler.cut_asked(&mut body, &mut diagnostics);
     if options.parallel {
         scheduler.mark_parallel(&mut body);
@@ -169,6 +176,22 @@ impl Scheduler<'_> {
         let tensor = self.kernel.tensor(target.tensor);
         let is_appended = tensor.kind == TensorKind::Output(OutputStructure::Appended);
         is_appended && tensor.listed.is_none() && self.scatters(target)
+    }
+
+    /// Loops over the entries of a symmetric operand that make all updates of each.
+    fn walk_once(&mut self, updates: Updates) -> Statement {
+        let Updates { operand, loops, statements, walked } = updates;
+        self.folded = Some(operand);
+        self.kernel.asked.order.extend(loops.windows(2).map(|pair| (pair[0], pair[1])));
+        let mut nests: Vec<Statement> = statements.iter().map(|statement| self.loops_for(statement)).collect();
+        let of_entries = nests.split_off(nests.len() - walked);
+        let name = self.kernel.tensor(operand).name.clone();
+        self.decide(What::WalkedOnce(name), Why::Exchanges(walked));
+        nests.push(together::together(of_entries, &loops));
+        match nests.len() {
+            1 => nests.remove(0),
+            _ => Statement::Sequence(nests),
+        }
     }
 
     fn assignment(&mut self, assignment: &notation::Assignment) -> Statement {
@@ -308,7 +331,7 @@ impl Scheduler<'_> {
         // What is combined with a result that holds nothing yet is assigned.
         let is_first = |other: &notation::Assignment| other.target.tensor != target.tensor;
         let before = self.notation.statements.iter().take_while(|other| !std::ptr::eq(*other, assignment));
-        let updates = assignment.operator.is_some() && !before.clone().all(is_first);
+        let updates = assignment.operator.is_some() && !before.clone().all(is_first) || self.folded.is_some();
         let reduction = match (&assignment.operator, &value) {
             (Some(operator), _) | (None, Expr::Reduce(operator, ..)) => *operator,
             (None, _) => ReduceOperator::of_any(element),

@@ -49,6 +49,8 @@ pub(super) struct Scheduler<'a> {
     pub(super) problems: Diagnostics,
     /// Directives that name loops which are not there yet.
     pub(super) pending: Vec<Directive>,
+    /// The symmetric operand that is walked as it is stored.
+    pub(super) folded: Option<TensorId>,
     /// The result of a recurrence, and the variables whose loops carry its values.
     pub(super) carried: Option<(TensorId, Vec<IndexVariable>)>,
 }

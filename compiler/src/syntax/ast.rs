@@ -1,6 +1,7 @@
 //! The syntax tree: what the text says, nothing resolved.
 
 use crate::diagnostics::Span;
+use crate::format::SymmetryKind;
 use crate::ir::ElementType;
 pub use crate::ir::{BinaryOperator, UnaryOperator};
 
@@ -167,9 +168,22 @@ pub struct FormatExpr {
     pub fill: Option<Box<Expr>>,
     /// What is said of the tensor's size, for plans.
     pub hints: Vec<Hint>,
+    /// Which modes may be exchanged, where the text says it.
+    pub symmetry: Option<SymmetryExpr>,
     /// What it says.
     pub kind: FormatExprKind,
     /// Where.
+    pub span: Span,
+}
+
+/// `symmetric(i, j)`
+#[derive(Debug, Clone, PartialEq)]
+pub struct SymmetryExpr {
+    /// What becomes of a value when modes are exchanged.
+    pub kind: SymmetryKind,
+    /// The modes; none where all are meant.
+    pub modes: Vec<Ident>,
+    /// The whole of it.
     pub span: Span,
 }
 

@@ -395,6 +395,7 @@ fn phrase(rule: Rule) -> Option<(u8, &'static str)> {
         index | pack => (53, "an index"),
         expression | operand | group | call | boolean | negate | not => (54, "an expression"),
         fill | fill_word => (14, "`fill`"),
+        symmetry | symmetric_word | skew_word | hermitian_word => return None,
         number | fill_value => (55, "a number"),
         // Wherever a statement may stand, these may, too.
         repeat | next => return None,

@@ -45,6 +45,7 @@ pub enum Rule {
     r#definition,
     r#name_list,
     r#format,
+    r#symmetry,
     r#map,
     r#levels,
     r#named,
@@ -115,6 +116,9 @@ pub enum Rule {
     r#next_word,
     r#on_word,
     r#fill_word,
+    r#symmetric_word,
+    r#skew_word,
+    r#hermitian_word,
     r#nnz_word,
     r#fibers_word,
     r#order_word,
@@ -189,6 +193,7 @@ impl Rule {
             Rule::r#definition,
             Rule::r#name_list,
             Rule::r#format,
+            Rule::r#symmetry,
             Rule::r#map,
             Rule::r#levels,
             Rule::r#named,
@@ -259,6 +264,9 @@ impl Rule {
             Rule::r#next_word,
             Rule::r#on_word,
             Rule::r#fill_word,
+            Rule::r#symmetric_word,
+            Rule::r#skew_word,
+            Rule::r#hermitian_word,
             Rule::r#nnz_word,
             Rule::r#fibers_word,
             Rule::r#order_word,
@@ -1727,9 +1735,50 @@ impl ::pest::Parser<Rule> for Grammar {
                         .rule(
                             Rule::r#format,
                             |state| {
-                                self::r#map(state)
-                                    .or_else(|state| { self::r#levels(state) })
-                                    .or_else(|state| { self::r#named(state) })
+                                state
+                                    .sequence(|state| {
+                                        self::r#map(state)
+                                            .or_else(|state| { self::r#levels(state) })
+                                            .or_else(|state| { self::r#named(state) })
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| {
+                                                state.optional(|state| { self::r#symmetry(state) })
+                                            })
+                                    })
+                            },
+                        )
+                }
+                #[inline]
+                #[allow(non_snake_case, unused_variables)]
+                pub fn r#symmetry(
+                    state: ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                ) -> ::pest::ParseResult<
+                    ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                > {
+                    state
+                        .rule(
+                            Rule::r#symmetry,
+                            |state| {
+                                state
+                                    .sequence(|state| {
+                                        self::r#symmetric_word(state)
+                                            .or_else(|state| { self::r#skew_word(state) })
+                                            .or_else(|state| { self::r#hermitian_word(state) })
+                                            .and_then(|state| { super::hidden::skip(state) })
+                                            .and_then(|state| {
+                                                state
+                                                    .optional(|state| {
+                                                        state
+                                                            .sequence(|state| {
+                                                                self::r#lparen(state)
+                                                                    .and_then(|state| { super::hidden::skip(state) })
+                                                                    .and_then(|state| { self::r#name_list(state) })
+                                                                    .and_then(|state| { super::hidden::skip(state) })
+                                                                    .and_then(|state| { self::r#rparen(state) })
+                                                            })
+                                                    })
+                                            })
+                                    })
                             },
                         )
                 }
@@ -3725,6 +3774,93 @@ impl ::pest::Parser<Rule> for Grammar {
                 }
                 #[inline]
                 #[allow(non_snake_case, unused_variables)]
+                pub fn r#symmetric_word(
+                    state: ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                ) -> ::pest::ParseResult<
+                    ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                > {
+                    state
+                        .rule(
+                            Rule::r#symmetric_word,
+                            |state| {
+                                state
+                                    .atomic(
+                                        ::pest::Atomicity::Atomic,
+                                        |state| {
+                                            state
+                                                .sequence(|state| {
+                                                    state
+                                                        .match_string("symmetric")
+                                                        .and_then(|state| {
+                                                            state
+                                                                .lookahead(false, |state| { self::r#XID_CONTINUE(state) })
+                                                        })
+                                                })
+                                        },
+                                    )
+                            },
+                        )
+                }
+                #[inline]
+                #[allow(non_snake_case, unused_variables)]
+                pub fn r#skew_word(
+                    state: ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                ) -> ::pest::ParseResult<
+                    ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                > {
+                    state
+                        .rule(
+                            Rule::r#skew_word,
+                            |state| {
+                                state
+                                    .atomic(
+                                        ::pest::Atomicity::Atomic,
+                                        |state| {
+                                            state
+                                                .sequence(|state| {
+                                                    state
+                                                        .match_string("skew")
+                                                        .and_then(|state| {
+                                                            state
+                                                                .lookahead(false, |state| { self::r#XID_CONTINUE(state) })
+                                                        })
+                                                })
+                                        },
+                                    )
+                            },
+                        )
+                }
+                #[inline]
+                #[allow(non_snake_case, unused_variables)]
+                pub fn r#hermitian_word(
+                    state: ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                ) -> ::pest::ParseResult<
+                    ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
+                > {
+                    state
+                        .rule(
+                            Rule::r#hermitian_word,
+                            |state| {
+                                state
+                                    .atomic(
+                                        ::pest::Atomicity::Atomic,
+                                        |state| {
+                                            state
+                                                .sequence(|state| {
+                                                    state
+                                                        .match_string("hermitian")
+                                                        .and_then(|state| {
+                                                            state
+                                                                .lookahead(false, |state| { self::r#XID_CONTINUE(state) })
+                                                        })
+                                                })
+                                        },
+                                    )
+                            },
+                        )
+                }
+                #[inline]
+                #[allow(non_snake_case, unused_variables)]
                 pub fn r#nnz_word(
                     state: ::std::boxed::Box<::pest::ParserState<'_, Rule>>,
                 ) -> ::pest::ParseResult<
@@ -4886,6 +5022,7 @@ impl ::pest::Parser<Rule> for Grammar {
                     Rule::r#definition => rules::r#definition(state),
                     Rule::r#name_list => rules::r#name_list(state),
                     Rule::r#format => rules::r#format(state),
+                    Rule::r#symmetry => rules::r#symmetry(state),
                     Rule::r#map => rules::r#map(state),
                     Rule::r#levels => rules::r#levels(state),
                     Rule::r#named => rules::r#named(state),
@@ -4956,6 +5093,9 @@ impl ::pest::Parser<Rule> for Grammar {
                     Rule::r#next_word => rules::r#next_word(state),
                     Rule::r#on_word => rules::r#on_word(state),
                     Rule::r#fill_word => rules::r#fill_word(state),
+                    Rule::r#symmetric_word => rules::r#symmetric_word(state),
+                    Rule::r#skew_word => rules::r#skew_word(state),
+                    Rule::r#hermitian_word => rules::r#hermitian_word(state),
                     Rule::r#nnz_word => rules::r#nnz_word(state),
                     Rule::r#fibers_word => rules::r#fibers_word(state),
                     Rule::r#order_word => rules::r#order_word(state),

@@ -183,8 +183,16 @@ impl Display for FormatExpr {
             FormatExprKind::Map(map) => map.fmt(f),
             FormatExprKind::Named { name, arguments } => with_arguments(name, arguments, f),
         }?;
+        self.symmetry.as_ref().map_or(Ok(()), |symmetry| write!(f, " {symmetry}"))?;
         self.fill.as_ref().map_or(Ok(()), |fill| write!(f, " fill {fill}"))?;
         self.hints.iter().try_for_each(|hint| write!(f, " {hint}"))
+    }
+}
+
+impl Display for SymmetryExpr {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kind.name())?;
+        if self.modes.is_empty() { Ok(()) } else { write!(f, "({})", List(&self.modes)) }
     }
 }
 

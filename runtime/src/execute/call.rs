@@ -849,7 +849,7 @@ impl<'k> Call<'k> {
                             let listed = Listed { format: &declared.format, levels, values, operator };
                             AnyTensor::of_listed(shape, listed, format, declared.fill)
                         }
-                        None => assemble(declared, shape, levels, values)?.convert_stored(format),
+                        None => assemble(declared, shape, levels, values)?.delivered(format),
                     };
                     deliveries.push(copied(declared, format, start));
                     delivered.map_err(|source| Error::Convert {

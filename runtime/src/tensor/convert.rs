@@ -76,7 +76,10 @@ impl AnyTensor {
             operator: ReduceOperator,
             fill: Literal,
         ) -> Result<AnyTensor, PackError> {
-            pack_filled(entries, format, Duplicates::Reduce(operator), T::from_literal(fill).unwrap_or(T::ZERO))
+            let fill = T::from_literal(fill).unwrap_or(T::ZERO);
+            // Of a symmetric result, what is listed is what is stored.
+            let packed = pack_filled(entries, &format.unfolded(), Duplicates::Reduce(operator), fill)?;
+            Ok(packed.with_symmetry(format.symmetry.clone()))
         }
         with_shared!(listed.values, |values| {
             let values = values.into_buffer().into_vec();
@@ -90,13 +93,27 @@ impl AnyTensor {
         format: &Format,
         without_zeros: bool,
     ) -> Result<AnyTensor, PackError> {
-        let (indices, values) = self.listed(values)?;
-        let mut entries = Coordinates { shape: self.shape.clone(), shape_is_stated: true, indices, values };
         let fill = T::from_literal(self.fill).unwrap_or(T::ZERO);
+        // Of one symmetry, the same entries are stored.
+        let is_same = self.format.symmetry.is_some() && self.format.symmetry == format.symmetry;
+        let mut entries = if is_same { self.stored_coordinates(values)? } else { self.coordinates_of(values)? };
         if without_zeros {
             entries.remove(&fill);
         }
-        pack_filled(entries, format, Duplicates::Sum, fill)
+        match is_same {
+            true => pack_filled(entries, &format.unfolded(), Duplicates::Sum, fill)
+                .map(|tensor| tensor.with_symmetry(format.symmetry.clone())),
+            false => pack_filled(entries, format, Duplicates::Sum, fill),
+        }
+    }
+
+    /// A result in a format of which it has no more entries than are stored there.
+    ///
+    /// # Errors
+    /// As [`pack`](super::pack()).
+    #[cfg(feature = "compile")]
+    pub(crate) fn delivered(self, format: &Format) -> Result<AnyTensor, PackError> {
+        self.with_symmetry(format.symmetry.clone()).convert_stored(format)
     }
 
     /// The entries that are converted to another format.
@@ -106,8 +123,7 @@ impl AnyTensor {
             values: &[T],
             format: &Format,
         ) -> Result<(Vec<Indices>, Values), OutOfMemory> {
-            let (indices, values) = tensor.listed(values)?;
-            let mut entries = Coordinates { shape: Vec::new(), shape_is_stated: true, indices, values };
+            let mut entries = tensor.coordinates_of(values)?;
             if leaves_dense(&tensor.format, format) {
                 entries.remove(&T::from_literal(tensor.fill).unwrap_or(T::ZERO));
             }

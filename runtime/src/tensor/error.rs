@@ -36,6 +36,14 @@ pub enum InvalidTensor {
         /// The number of modes of the shape.
         modes: usize,
     },
+    /// A symmetric format does not store such an entry, as it follows from another.
+    #[error("{format} does not store the entry {index:?}: it follows from the one whose indices ascend")]
+    NotStored {
+        /// The format.
+        format: String,
+        /// The index.
+        index: Vec<usize>,
+    },
     /// The format can't be stored.
     #[error("tensors can't be stored as {format}: {reason}")]
     Unsupported {

@@ -46,6 +46,9 @@ impl AnyTensor {
     /// The same entries by their fibers, where a format differs in these alone; and whether they had to be found first. Coordinates in
     /// fibers and values are shared, and what is found is kept for tensors of the same index arrays.
     pub(crate) fn by_fibers(&self, format: &Format) -> Result<Option<(AnyTensor, bool)>, PackError> {
+        if self.format.symmetry.is_some() {
+            return Ok(None);
+        }
         let Some(depth) = format.fibers_of(&self.format) else { return Ok(None) };
         let (pattern, is_same) = (Pattern::of(self, depth + 1), |found: &(Format, _)| found.0 == *format);
         if let Some((_, fibers)) = FOUND.find(&pattern, is_same) {

@@ -1,6 +1,7 @@
 //! From positions back to indices: visiting and locating stored entries.
 
 use super::index_array::with_indices;
+use super::folded;
 use super::layout::Layout;
 use super::level_arrays::StoredLevel;
 use super::tasks;
@@ -30,7 +31,7 @@ const SPARSE: usize = 4;
 
 impl AnyTensor {
     /// Calls `visit(index, position)` for each stored entry, in storage order: its index in each mode, and the position of
-    /// its value.
+    /// its value. Of a symmetric format, entries that follow from others are not stored.
     pub fn for_each_position(&self, mut visit: impl FnMut(&[usize], usize)) {
         self.for_each_until(|index, position| {
             visit(index, position);
@@ -97,17 +98,26 @@ impl AnyTensor {
         })
     }
 
-    /// Calls `visit(index, value)` for each stored entry, in storage order.
+    /// Calls `visit(index, value)` for each entry, in storage order; of a symmetric format, behind each stored entry for those that follow
+    /// from it.
     ///
     /// # Errors
     /// When the elements are not of type `T`.
     pub fn for_each_entry<T: Element>(&self, mut visit: impl FnMut(&[usize], T)) -> Result<(), WrongElement> {
         let values = self.values_as::<T>()?;
-        self.for_each_position(|index, position| visit(index, values[position]));
+        match &self.format.symmetry {
+            None => self.for_each_position(|index, position| visit(index, values[position])),
+            Some(symmetry) => {
+                let exchanges = symmetry.exchanges();
+                self.for_each_position(|index, position| {
+                    folded::each(&symmetry.modes, &exchanges, (index, values[position]), &mut visit);
+                });
+            }
+        }
         Ok(())
     }
 
-    /// The stored entries in storage order.
+    /// The entries, in the order of [`for_each_entry`](Self::for_each_entry).
     ///
     /// # Errors
     /// When the elements are not of type `T`.
@@ -117,7 +127,7 @@ impl AnyTensor {
         Ok(entries)
     }
 
-    /// The stored entries as a list, in storage order.
+    /// The entries as a list, in the order of [`for_each_entry`](Self::for_each_entry).
     ///
     /// # Errors
     /// When the elements are not of type `T`.
@@ -134,7 +144,16 @@ impl AnyTensor {
         self.coordinates_of(self.values_as::<T>().expect("the caller asks for the elements' type"))
     }
 
-    fn coordinates_of<T: Element>(&self, values: &[T]) -> Result<Coordinates<T>, OutOfMemory> {
+    pub(super) fn coordinates_of<T: Element>(&self, values: &[T]) -> Result<Coordinates<T>, OutOfMemory> {
+        let stored = self.stored_coordinates(values)?;
+        match &self.format.symmetry {
+            None => Ok(stored),
+            Some(symmetry) => folded::unfolded(stored, symmetry),
+        }
+    }
+
+    /// The entries that are stored.
+    pub(super) fn stored_coordinates<T: Element>(&self, values: &[T]) -> Result<Coordinates<T>, OutOfMemory> {
         let (indices, values) = self.listed(values)?;
         Ok(Coordinates { shape: self.shape.clone(), shape_is_stated: true, indices, values })
     }
@@ -151,13 +170,18 @@ impl AnyTensor {
         locate_below(&self.stored_levels(&layout), &layout, &index, 0, 0..1)
     }
 
-    /// The value at an index, where it is stored.
+    /// The value at an index, where it is stored, or what it follows from.
     ///
     /// # Errors
     /// When the elements are not of type `T`.
     pub fn get<T: Element>(&self, index: &[usize]) -> Result<Option<T>, WrongElement> {
         let values = self.values_as::<T>()?;
-        Ok(self.locate(index).map(|position| values[position]))
+        let Some(symmetry) = self.format.symmetry.as_ref().filter(|_| index.len() == self.order()) else {
+            return Ok(self.locate(index).map(|position| values[position]));
+        };
+        let mut stored = index.to_vec();
+        let turned = symmetry.stored(&mut stored);
+        Ok(self.locate(&stored).map(|position| folded::turned_value(values[position], turned)))
     }
 
     pub(super) fn values_as<T: Element>(&self) -> Result<&[T], WrongElement> {

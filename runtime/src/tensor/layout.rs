@@ -44,6 +44,7 @@ impl Served {
         }
         let unsupported = |reason: String| InvalidTensor::Unsupported { format: format.to_string(), reason };
         let modes = modes(format).map_err(unsupported)?;
+        check_exchanged(format, shape).map_err(unsupported)?;
         if let Some(modes) = format.mode_order() {
             check_modes(&modes, format.order).map_err(unsupported)?;
             let extents = modes.iter().map(|&mode| shape[mode]).collect();
@@ -202,6 +203,24 @@ fn check_modes(modes: &[usize], order: usize) -> Result<(), String> {
 fn computed_extents(map: &Map, shape: &[usize]) -> Result<Vec<usize>, String> {
     let extents = map.level_extents(&|mode| shape[mode] as u64).map_err(|unfit| unfit.to_string())?;
     extents.into_iter().map(|extent| usize::try_from(extent).map_err(|error| error.to_string())).collect()
+}
+
+/// Whether modes that may be exchanged have one extent.
+fn check_exchanged(format: &Format, shape: &[usize]) -> Result<(), String> {
+    let Some(symmetry) = &format.symmetry else { return Ok(()) };
+    if symmetry.modes.len() < 2 || symmetry.modes.iter().any(|&mode| mode >= shape.len()) {
+        return Err(format!("`{symmetry}` does not name two modes or more of the tensor"));
+    }
+    match symmetry.modes.windows(2).find(|pair| shape[pair[0]] != shape[pair[1]]) {
+        None => Ok(()),
+        Some(pair) => Err(format!(
+            "its modes {} and {} can be exchanged, but their extents are {} and {}",
+            pair[0] + 1,
+            pair[1] + 1,
+            shape[pair[0]],
+            shape[pair[1]]
+        )),
+    }
 }
 
 /// Whether each level's format makes sense where it is.

@@ -102,7 +102,7 @@ impl<const N: usize, L: MapLevels> StorageFormat for Mapped<N, L> {
     const ORDER: usize = N;
 
     fn format() -> Format {
-        Format { order: N, levels: L::levels() }
+        Format { order: N, levels: L::levels(), symmetry: None }
     }
 }
 
@@ -205,7 +205,7 @@ macro_rules! named_formats {
                 $(const { assert!($number > 0, "the numbers of a format are at least 1") };)*
                 let mut levels = [$($levels),*].concat();
                 spc_compiler::format::Level::settle(&mut levels);
-                spc_compiler::format::Format { order: Self::ORDER, levels }
+                spc_compiler::format::Format { order: Self::ORDER, levels, symmetry: None }
             }
         }
     )*};

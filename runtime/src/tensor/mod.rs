@@ -33,6 +33,7 @@ mod copy;
 mod drawing;
 mod error;
 mod fibers;
+mod folded;
 mod foreign;
 mod formats;
 mod hash_table;

@@ -56,7 +56,7 @@ impl AnyTensor {
 
 impl Indices {
     /// Indices below an extent.
-    fn of(indices: &[usize], extent: usize) -> Result<Self, OutOfMemory> {
+    pub(super) fn of(indices: &[usize], extent: usize) -> Result<Self, OutOfMemory> {
         if u32::try_from(extent.saturating_sub(1)).is_ok() {
             memory::try_collected(indices.iter().map(|&index| index as u32)).map(Indices::U32)
         } else {

@@ -73,6 +73,8 @@ pub const FORMAT_VARIADIC: Code = Code::error(208);
 pub const FORMAT_COORDINATE: Code = Code::error(209);
 /// A `singleton` level without a level that it can follow.
 pub const MISPLACED_SINGLETON: Code = Code::error(210);
+/// Modes that can't be exchanged.
+pub const SYMMETRY: Code = Code::error(211);
 
 /// A function with too few or too many arguments.
 pub const ARGUMENT_COUNT: Code = Code::error(301);
@@ -826,6 +828,27 @@ Wrong:
 Correct:
 
     fn product(A: [compressed(nonunique), singleton], x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+    }
+",
+    },
+    Entry {
+        code: SYMMETRY,
+        title: "modes that can't be exchanged",
+        explanation: "
+`csr symmetric(i, j)` stores the entries with `i <= j` of a matrix with `A(i, j) = A(j, i)`. In parentheses stand two modes or more, each once:
+those of a named format are `i`, `j`, `k`, …, in order. The format has a level that lists entries. A result of such a format is
+made of something that stays what it is when its indices are exchanged.
+
+Wrong:
+
+    fn product(A: csr symmetric(i, k), x: dense) -> y: dense {
+        y(i) = A(i, j) * x(j);
+    }
+
+Correct:
+
+    fn product(A: csr symmetric(i, j), x: dense) -> y: dense {
         y(i) = A(i, j) * x(j);
     }
 ",

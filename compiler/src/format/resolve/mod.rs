@@ -8,6 +8,7 @@
 
 mod arguments;
 mod coordinate;
+mod exchanged;
 mod level;
 mod map;
 mod spelling;
@@ -98,15 +99,19 @@ pub fn orders(format: &FormatExpr, definitions: &Definitions<'_>) -> Option<Orde
     }
 }
 
-/// The format of a tensor of order `order` that is written `format`.
+/// The format of a tensor of order `order` that is written so.
 ///
 /// # Errors
 /// Unknown names, wrong arguments, an order that the format does not serve, and maps that do not store a tensor. No problem
 /// is told where a definition of the program is to blame: [`check_definition`] tells it.
-pub fn resolve(format: &FormatExpr, order: usize, definitions: &Definitions<'_>) -> Result<Format, Diagnostics> {
+pub fn resolve(written: &FormatExpr, order: usize, definitions: &Definitions<'_>) -> Result<Format, Diagnostics> {
     let mut report = Report::default();
-    match expand(format, order, definitions, &mut report) {
-        Some(levels) if report.found.is_empty() => Ok(Format { order, levels }),
+    match expand(written, order, definitions, &mut report) {
+        Some(levels) if report.found.is_empty() => {
+            let format = Format { order, levels, symmetry: None };
+            let symmetry = exchanged::symmetry(written, &format)?;
+            Ok(format.with_symmetry(symmetry))
+        }
         _ => Err(report.found),
     }
 }
@@ -119,7 +124,13 @@ pub fn named(name: &str, arguments: &[u64], order: usize) -> Result<Format, Diag
     let span = Span::default();
     let arguments = arguments.iter().map(|&number| FormatArgument::Number(number, span)).collect();
     let name = Ident { name: name.to_owned(), span };
-    let named = FormatExpr { fill: None, hints: Vec::new(), kind: FormatExprKind::Named { name, arguments }, span };
+    let named = FormatExpr {
+        fill: None,
+        hints: Vec::new(),
+        symmetry: None,
+        kind: FormatExprKind::Named { name, arguments },
+        span,
+    };
     resolve(&named, order, &Definitions::prelude())
 }
 
@@ -137,6 +148,9 @@ pub fn check_definition(definition: &FormatDefinition) -> Diagnostics {
 /// The text of a format that has a name: `csf`, `bcsr(4)`.
 pub fn name(format: &FormatExpr) -> Option<String> {
     let FormatExprKind::Named { name, arguments } = &format.kind else { return None };
+    if format.symmetry.is_some() {
+        return None;
+    }
     let arguments: Vec<String> = arguments.iter().map(argument_text).collect();
     Some(if arguments.is_empty() { name.name.clone() } else { format!("{}({})", name.name, arguments.join(", ")) })
 }

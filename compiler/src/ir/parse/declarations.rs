@@ -1,7 +1,7 @@
 //! What stands before the body: dimensions, tensors, arrays, variables.
 
 use super::{MAXIMUM_DEPTH, Parser, Result, Token};
-use crate::format::{Coordinate, Format, IndexWidth, Level, LevelFormat, Order, Role};
+use crate::format::{Coordinate, Format, IndexWidth, Level, LevelFormat, Order, Role, Symmetry, SymmetryKind, mode_name};
 use crate::ir::*;
 
 impl<'t> Parser<'t> {
@@ -319,8 +319,10 @@ impl<'t> Parser<'t> {
 
     fn format(&mut self) -> Result<Format> {
         if !self.at("(")? {
-            let levels = self.list("[", "]", Self::level_format)?;
-            return Ok(Format::of_levels(levels));
+            let format = Format::of_levels(self.list("[", "]", Self::level_format)?);
+            let modes: Vec<String> = (0..format.order).map(mode_name).collect();
+            let symmetry = self.symmetry(&modes)?;
+            return Ok(format.with_symmetry(symmetry));
         }
         let modes = self.list("(", ")", Self::name)?;
         self.require("->")?;
@@ -329,7 +331,24 @@ impl<'t> Parser<'t> {
             parser.require(":")?;
             Ok(Level { coordinate, format: parser.level_format()? })
         })?;
-        Ok(Format { order: modes.len(), levels })
+        let symmetry = self.symmetry(&modes)?;
+        Ok(Format { order: modes.len(), levels, symmetry })
+    }
+
+    fn symmetry(&mut self, names: &[String]) -> Result<Option<Symmetry>> {
+        for kind in SymmetryKind::ALL {
+            if self.accept(kind.name())? {
+                let modes = self.list("(", ")", |parser| {
+                    let name = parser.name()?;
+                    match names.iter().position(|mode| *mode == name) {
+                        Some(mode) => Ok(mode),
+                        None => parser.expected("a mode"),
+                    }
+                })?;
+                return Ok(Some(Symmetry { kind, modes }));
+            }
+        }
+        Ok(None)
     }
 
     fn level_format(&mut self) -> Result<LevelFormat> {

@@ -5,7 +5,7 @@ use super::indices::{self, Indices};
 use super::problems::Problems;
 use super::uses::{self, Part, Use};
 use super::{
-    call, functions, literal, mistakes, repeat, result, schedule, sequence, statement, temporary, tensors, types,
+    call, exchanged, functions, literal, mistakes, repeat, result, schedule, sequence, statement, temporary, tensors, types,
 };
 use crate::diagnostics::codes::{notation as codes, warnings as warning_codes};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, spelled, suggest};
@@ -71,6 +71,7 @@ pub(super) fn check(
         warnings: Vec::new(),
     };
     repeat::settle(&mut kernel, &mut problems.expression);
+    exchanged::check(&kernel, problems);
     let are_declared = |place: &usize| kernel.tensor(kernel.statements[*place].target.tensor).declared;
     for place in (0..kernel.statements.len()).filter(are_declared) {
         warnings.extend(chooser(&kernel, place).map(|mask| read_in_part(&kernel, place, &mask)));

@@ -7,6 +7,7 @@ mod condition;
 mod declaration;
 mod define;
 mod division;
+mod exchanged;
 mod expression;
 mod extents;
 mod functions;

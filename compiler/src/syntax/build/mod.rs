@@ -10,6 +10,7 @@ use super::error;
 use super::lexeme::Lexeme;
 use super::parser::Rule;
 use crate::diagnostics::{Diagnostic, Span};
+use crate::format::SymmetryKind;
 use crate::ir::{ElementType, ReduceOperator};
 use expression::number;
 
@@ -310,7 +311,9 @@ impl Builder {
     /// Of `format`.
     pub(super) fn format(&mut self, pair: Pair) -> Option<FormatExpr> {
         let span = self.span(&pair);
-        let pair = pair.into_inner().next()?;
+        let mut parts = pair.into_inner();
+        let pair = parts.next()?;
+        let symmetry = parts.next().map(|pair| self.symmetry(pair));
         let kind = match pair.as_rule() {
             Rule::map => FormatExprKind::Map(self.map(pair)),
             Rule::levels => {
@@ -322,7 +325,22 @@ impl Builder {
                 FormatExprKind::Named { name, arguments }
             }
         };
-        Some(FormatExpr { fill: None, hints: Vec::new(), kind, span })
+        Some(FormatExpr { fill: None, hints: Vec::new(), symmetry, kind, span })
+    }
+
+    /// `symmetric(i, j)`
+    fn symmetry(&mut self, pair: Pair) -> SymmetryExpr {
+        let span = self.span(&pair);
+        let (mut kind, mut modes) = (SymmetryKind::Symmetric, Vec::new());
+        for pair in pair.into_inner() {
+            match pair.as_rule() {
+                Rule::skew_word => kind = SymmetryKind::Skew,
+                Rule::hermitian_word => kind = SymmetryKind::Hermitian,
+                Rule::name => modes.push(self.ident(pair)),
+                _ => {}
+            }
+        }
+        SymmetryExpr { kind, modes, span }
     }
 
     fn map(&mut self, pair: Pair) -> FormatMap {

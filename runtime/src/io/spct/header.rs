@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use spc_compiler::format::{Coordinate, Format, IndexWidth, Level, LevelFormat, Order, Role};
+use spc_compiler::format::{Coordinate, Format, IndexWidth, Level, LevelFormat, Order, Role, Symmetry, SymmetryKind};
 use spc_compiler::ir::{ElementType, Literal};
 use spc_compiler::level;
 
@@ -50,6 +50,11 @@ impl fmt::Display for Header {
                 Literal::Float(_, value) => writeln!(f, "fill {value}")?,
                 Literal::Integer(_, value) => writeln!(f, "fill {value}")?,
             }
+        }
+        if let Some(Symmetry { kind, modes }) = &self.format.symmetry {
+            f.write_str(kind.name())?;
+            modes.iter().try_for_each(|mode| write!(f, " {mode}"))?;
+            writeln!(f)?;
         }
         for Level { coordinate, format } in &self.format.levels {
             f.write_str("level")?;
@@ -103,9 +108,24 @@ pub(super) fn parse(text: &[u8]) -> Result<Header, ReadError> {
         Some(line) => fill(&line["fill ".len()..], element).ok_or_else(|| unexpected(line, "a fill value"))?,
         None => element.zero(),
     };
+    let named = |line: &str| SymmetryKind::ALL.into_iter().find(|kind| line.split(' ').next() == Some(kind.name()));
+    let symmetry = match lines.next_if(|line| named(line).is_some()) {
+        Some(line) => Some(symmetry(line, shape.len()).ok_or_else(|| unexpected(line, "two modes or more, in order"))?),
+        None => None,
+    };
     let levels = lines.map(|line| level(line).ok_or_else(|| unexpected(line, "a level")));
     let levels = levels.collect::<Result<_, _>>()?;
-    Ok(Header { element, fill, format: Format { order: shape.len(), levels }, shape })
+    Ok(Header { element, fill, format: Format { order: shape.len(), levels, symmetry }, shape })
+}
+
+/// `symmetric 0 1`
+fn symmetry(line: &str, order: usize) -> Option<Symmetry> {
+    let mut words = line.split(' ');
+    let kind = words.next()?;
+    let kind = SymmetryKind::ALL.into_iter().find(|candidate| candidate.name() == kind)?;
+    let modes = words.map(str::parse).collect::<Result<Vec<usize>, _>>().ok()?;
+    let is_valid = modes.len() > 1 && modes.is_sorted_by(|one, next| one < next) && modes.iter().all(|&mode| mode < order);
+    is_valid.then_some(Symmetry { kind, modes })
 }
 
 fn fill(text: &str, element: ElementType) -> Option<Literal> {

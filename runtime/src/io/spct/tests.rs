@@ -135,7 +135,7 @@ fn coordinates_nest() {
             format: LevelFormat::COMPRESSED,
         },
     ];
-    let (element, format) = (ElementType::F64, Format { order: 1, levels });
+    let (element, format) = (ElementType::F64, Format { order: 1, levels, symmetry: None });
     let header = Header { element, fill: element.zero(), shape: vec![8], format };
     assert!(header.to_string().contains("level + % i0 4 4 dense"));
     assert!(header.to_string().contains("level interleave 2 i0 * i0 extent i0 compressed"));

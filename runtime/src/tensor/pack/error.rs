@@ -190,6 +190,20 @@ pub enum PackError {
         /// How many, if 64 bits can say it, else the largest number that they can.
         count: usize,
     },
+    /// Entries that should follow from each other do not.
+    #[error(
+        "the tensor is not {symmetry}: at {} it is {}, and at {} it is {}", one_based(index), values.0, one_based(from), values.1
+    )]
+    NotSymmetric {
+        /// What it should be.
+        symmetry: String,
+        /// The index of an entry.
+        index: Vec<usize>,
+        /// That of the entry that it should follow from.
+        from: Vec<usize>,
+        /// Both values.
+        values: (String, String),
+    },
     /// The fill value is a complex number that is not real.
     #[error("the fill value is {fill}, but what stands for entries that are not stored must be real")]
     ComplexFill {

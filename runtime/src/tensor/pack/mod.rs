@@ -41,6 +41,7 @@ pub(crate) use runs::Runs;
 #[cfg(feature = "compile")]
 pub(crate) use stored_order::StoredOrder;
 
+use super::folded::folded;
 use super::layout::{Layout, follows};
 use super::tasks;
 use super::{AnyTensor, Buffer, Coordinates, Element, Indices, LevelArrays, OutOfMemory};
@@ -145,7 +146,15 @@ fn pack_any(
     with_element!(element, |T| {
         let (coordinates, fill) =
             *entries.downcast::<(Coordinates<T>, T)>().expect("entries are of their element type");
-        <T as Pack>::pack(coordinates, format, duplicates, fill)
+        match &format.symmetry {
+            None => <T as Pack>::pack(coordinates, format, duplicates, fill),
+            Some(symmetry) => {
+                Layout::new(format, &coordinates.shape)?;
+                let stored = folded(coordinates, symmetry, duplicates, fill)?;
+                let tensor = <T as Pack>::pack(stored, &format.unfolded(), duplicates, fill)?;
+                Ok(tensor.with_symmetry(format.symmetry.clone()))
+            }
+        }
     })
 }
 

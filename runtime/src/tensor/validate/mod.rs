@@ -67,7 +67,13 @@ fn validate(tensor: &AnyTensor) -> Result<(), InvalidTensor> {
     if layout.levels.iter().any(scattered) {
         distinct_entries(tensor)?;
     }
-    if layout.stores_modes() { Ok(()) } else { padding_is_empty(tensor) }
+    if !layout.stores_modes() {
+        padding_is_empty(tensor)?;
+    }
+    match tensor.find_beyond_symmetry() {
+        Some(index) => Err(InvalidTensor::NotStored { format: tensor.format.to_string(), index }),
+        None => Ok(()),
+    }
 }
 
 /// Where coordinates are computed, some of them may stand for no index of the tensor; nothing but the fill value can be there.

@@ -1,0 +1,125 @@
+//! Loop nests that go over the same, as one.
+//!
+//! ```text
+//! for all i                                for all i
+//!     with t                                   with t
+//!         for all j: t += A(i, j) * x(j)           for all j
+//!     then y(i) += t                    →              t += A(i, j) * x(j)
+//! for all i                                            y(j) += A(i, j) * x(i)
+//!     for all j                                then y(i) += t
+//!         y(j) += A(i, j) * x(i)
+//! ```
+//!
+//! All that they assign outside of themselves they add to, so that the order does not matter. Workspaces that would hold the same are one.
+
+use super::{IndexVariable, Statement, TensorId};
+use crate::notation::{Access, Expr};
+
+/// The statements as one, as far as they have the loops over `shared` in common; one after the other where they have not.
+pub(super) fn together(statements: Vec<Statement>, shared: &[IndexVariable]) -> Statement {
+    let mut all: Vec<Statement> = Vec::new();
+    for statement in statements {
+        match all.pop() {
+            None => all.push(statement),
+            Some(last) => match joined(last, statement, shared) {
+                Ok(one) => all.push(one),
+                Err((last, statement)) => all.extend([last, statement]),
+            },
+        }
+    }
+    sequence(all)
+}
+
+fn sequence(mut statements: Vec<Statement>) -> Statement {
+    match statements.len() {
+        1 => statements.remove(0),
+        _ => Statement::Sequence(statements),
+    }
+}
+
+/// One statement of two; the two where they have no loop in common.
+fn joined(one: Statement, other: Statement, shared: &[IndexVariable]) -> Result<Statement, (Statement, Statement)> {
+    let loops = (next_loop(&one, shared), next_loop(&other, shared));
+    let (Some(first), Some(second)) = loops else { return Err((one, other)) };
+    if first != second {
+        return Err((one, other));
+    }
+    Ok(match (one, other) {
+        // Sums that are the same are formed once.
+        (
+            Statement::Where { workspace, consumer, producer },
+            Statement::Where { workspace: second, consumer: reader, producer: same },
+        ) if renamed(&same, second, workspace) == *producer => Statement::Where {
+            workspace,
+            consumer: Box::new(in_order(*consumer, renamed(&reader, second, workspace))),
+            producer,
+        },
+        (Statement::Where { workspace, consumer, producer }, other) => {
+            let (mut consumer, mut producer) = (consumer, producer);
+            let place = if next_loop(&producer, shared).is_some() { &mut producer } else { &mut consumer };
+            let inner = std::mem::replace(&mut **place, Statement::Empty);
+            **place = both(inner, other, shared);
+            Statement::Where { workspace, consumer, producer }
+        }
+        (one, Statement::Where { workspace, consumer, producer }) => {
+            let (mut consumer, mut producer) = (consumer, producer);
+            let place = if next_loop(&producer, shared).is_some() { &mut producer } else { &mut consumer };
+            let inner = std::mem::replace(&mut **place, Statement::Empty);
+            **place = both(one, inner, shared);
+            Statement::Where { workspace, consumer, producer }
+        }
+        (Statement::Forall { variable, run, body }, Statement::Forall { body: other, .. }) => {
+            Statement::Forall { variable, run, body: Box::new(both(*body, *other, shared)) }
+        }
+        (one, other) => in_order(one, other),
+    })
+}
+
+fn both(one: Statement, other: Statement, shared: &[IndexVariable]) -> Statement {
+    joined(one, other, shared).unwrap_or_else(|(one, other)| in_order(one, other))
+}
+
+fn in_order(one: Statement, other: Statement) -> Statement {
+    let parts = |statement| match statement {
+        Statement::Sequence(parts) => parts,
+        other => vec![other],
+    };
+    let mut all = parts(one);
+    all.extend(parts(other));
+    sequence(all)
+}
+
+/// The loop that a statement begins with, behind its workspaces.
+fn next_loop(statement: &Statement, shared: &[IndexVariable]) -> Option<IndexVariable> {
+    match statement {
+        Statement::Forall { variable, .. } => Some(*variable).filter(|variable| shared.contains(variable)),
+        Statement::Where { consumer, producer, .. } => next_loop(producer, shared).or_else(|| next_loop(consumer, shared)),
+        Statement::Empty | Statement::Assign(_) | Statement::Sequence(_) => None,
+    }
+}
+
+/// The statement with another workspace in the place of one.
+fn renamed(statement: &Statement, from: TensorId, to: TensorId) -> Statement {
+    let place = |tensor: TensorId| if tensor == from { to } else { tensor };
+    let access = |access: &Access| Access { tensor: place(access.tensor), ..access.clone() };
+    let inner = |statement: &Statement| Box::new(renamed(statement, from, to));
+    match statement {
+        Statement::Empty => Statement::Empty,
+        Statement::Forall { variable, run, body } => Statement::Forall { variable: *variable, run: *run, body: inner(body) },
+        Statement::Where { workspace, consumer, producer } => Statement::Where {
+            workspace: place(*workspace),
+            consumer: inner(consumer),
+            producer: inner(producer),
+        },
+        Statement::Assign(assign) => {
+            let mut assign = assign.clone();
+            assign.target = access(&assign.target);
+            assign.value = assign.value.map_accesses(&|read| Expr::Access(access(read)));
+            assign.masks = assign.masks.iter().map(access).collect();
+            Statement::Assign(assign)
+        }
+        Statement::Sequence(statements) => {
+            Statement::Sequence(statements.iter().map(|statement| renamed(statement, from, to)).collect())
+        }
+    }
+}
