@@ -710,6 +710,24 @@ impl Statement {
         found
     }
 
+    /// The statement with other values assigned.
+    pub(crate) fn with_values(&self, change: &dyn Fn(&Expr) -> Expr) -> Self {
+        let inner = |statement: &Statement| Box::new(statement.with_values(change));
+        match self {
+            Statement::Empty => Statement::Empty,
+            Statement::Forall { variable, run, body } => {
+                Statement::Forall { variable: *variable, run: *run, body: inner(body) }
+            }
+            Statement::Where { workspace, consumer, producer } => {
+                Statement::Where { workspace: *workspace, consumer: inner(consumer), producer: inner(producer) }
+            }
+            Statement::Assign(assign) => Statement::Assign(Assign { value: change(&assign.value), ..assign.clone() }),
+            Statement::Sequence(statements) => {
+                Statement::Sequence(statements.iter().map(|statement| statement.with_values(change)).collect())
+            }
+        }
+    }
+
     /// Calls `visit` on every assignment.
     pub fn for_each_assign(&self, visit: &mut dyn FnMut(&Assign)) {
         match self {

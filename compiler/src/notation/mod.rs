@@ -20,6 +20,7 @@ pub(crate) mod simplify;
 mod symmetry;
 #[cfg(test)]
 mod tests;
+mod updates;
 mod walk;
 
 use crate::diagnostics::{Diagnostic, Span};
@@ -35,6 +36,7 @@ pub(crate) use check::reduction_name;
 pub use check::{FormatOption, Problems, Read, check, check_expression, read_by, sparsest};
 pub use gradient::{gradient, real_parameters};
 pub use recurrence::{Direction, Recurrence};
+pub(crate) use updates::Updates;
 
 /// Names a tensor of a kernel: its place in [`Kernel::tensors`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

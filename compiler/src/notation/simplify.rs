@@ -107,6 +107,34 @@ pub(crate) fn simplify(expr: Expr) -> Expr {
     }
 }
 
+/// Whether there is a sum in an expression.
+pub(crate) fn has_sum(expr: &Expr) -> bool {
+    let mut found = matches!(expr, Expr::Reduce(..));
+    found |= expr.children().into_iter().any(has_sum);
+    found
+}
+
+/// Reductions merged with those by the same operator directly inside them, and signs moved into sums.
+pub(crate) fn normalize(expr: &Expr) -> Expr {
+    let expr = expr.map_children(&|child| normalize(child));
+    match expr {
+        Expr::Reduce(operator, mut variables, body) => match *body {
+            Expr::Reduce(inner, more, body) if inner == operator => {
+                variables.extend(more);
+                Expr::Reduce(operator, variables, body)
+            }
+            body => Expr::Reduce(operator, variables, Box::new(body)),
+        },
+        Expr::Unary(UnaryOperator::Negate, operand) => match *operand {
+            Expr::Reduce(ReduceOperator::Add, variables, body) => {
+                Expr::Reduce(ReduceOperator::Add, variables, Box::new(Expr::Unary(UnaryOperator::Negate, body)))
+            }
+            operand => Expr::Unary(UnaryOperator::Negate, Box::new(operand)),
+        },
+        other => other,
+    }
+}
+
 /// Whether reducing by the value changes nothing.
 pub(crate) fn is_identity(operator: ReduceOperator, literal: Literal) -> bool {
     operator.is_identity(literal)

@@ -136,7 +136,7 @@ fn merged(kernel: &Kernel, facts: &Facts) -> Option<(Kernel, Vec<Site>)> {
 fn written(kernel: &Kernel, facts: &Facts) -> Option<Cost> {
     let sizes = Sizes { extents: estimate::extents(kernel, facts, &[]), facts: Cow::Borrowed(facts) };
     let mut cost = Some(Cost::default());
-    for (place, statement) in kernel.statements.iter().enumerate().filter(|(_, statement)| !statement.is_recurrent()) {
+    for (place, statement) in kernel.statements.iter().enumerate().filter(|(_, statement)| may_be_planned(kernel, statement)) {
         each_product(kernel, &statement.value, &mut |product| {
             let of = Place { kernel, statement, place: (place, 0), product: &product };
             let nest = site::search(of, &sizes).map(|mut search| search.written().nest);
@@ -187,10 +187,15 @@ pub fn text(kernel: &Kernel) -> String {
     }
 }
 
+/// Whether parts of a statement may be formed by themselves: not of what makes all updates of an entry in one walk.
+fn may_be_planned(kernel: &Kernel, statement: &Assignment) -> bool {
+    !statement.is_recurrent() && kernel.updates(statement).is_none()
+}
+
 /// How many products a kernel has.
 fn products(kernel: &Kernel) -> usize {
     let mut count = 0;
-    let planned = kernel.statements.iter().filter(|statement| !statement.is_recurrent());
+    let planned = kernel.statements.iter().filter(|statement| may_be_planned(kernel, statement));
     planned.for_each(|statement| each_product(kernel, &statement.value, &mut |_| count += 1));
     count
 }
@@ -204,7 +209,7 @@ fn sites(kernel: &Kernel, facts: &Facts) -> Vec<Site> {
         return sites;
     }
     for (place, statement) in kernel.statements.iter().enumerate() {
-        if normal::is_plain(kernel, statement) && !statement.is_recurrent() {
+        if normal::is_plain(kernel, statement) && may_be_planned(kernel, statement) {
             let mut number = 0;
             each_product(kernel, &statement.value, &mut |product| {
                 let of = Place { kernel, statement, place: (place, number), product: &product };

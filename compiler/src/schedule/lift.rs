@@ -17,10 +17,11 @@ use super::cost::SORTED;
 use super::factor::{Nest, factors};
 use super::state::{LoopOrder, Scheduler, Term};
 use super::{Access, Expr, IndexVariable, OutputStructure, Run, Statement, TensorId};
+pub(super) use crate::notation::simplify::{has_sum, normalize};
 use crate::diagnostics::Span;
 use crate::format::Format;
 use crate::ir::ReduceOperator;
-use crate::notation::{BinaryOperator, UnaryOperator};
+use crate::notation::BinaryOperator;
 
 /// A sum, or another reduction, and the workspace that stands for it.
 struct Sum {
@@ -347,35 +348,8 @@ fn collect_summed(expr: &Expr, summed: &mut Vec<IndexVariable>) {
     expr.children().into_iter().for_each(|child| collect_summed(child, summed));
 }
 
-/// Whether there is a sum in an expression.
-pub(super) fn has_sum(expr: &Expr) -> bool {
-    let mut found = matches!(expr, Expr::Reduce(..));
-    found |= expr.children().into_iter().any(has_sum);
-    found
-}
-
 /// The expression where a mask has an entry, for the sake of its cost.
 pub(super) fn masked(value: &Expr, mask: &Access) -> Expr {
     Expr::Binary(BinaryOperator::And, Box::new(mask.stored()), Box::new(value.clone()))
 }
 
-/// Reductions merged with those by the same operator directly inside them, and signs moved into sums.
-pub(super) fn normalize(expr: &Expr) -> Expr {
-    let expr = expr.map_children(&|child| normalize(child));
-    match expr {
-        Expr::Reduce(operator, mut variables, body) => match *body {
-            Expr::Reduce(inner, more, body) if inner == operator => {
-                variables.extend(more);
-                Expr::Reduce(operator, variables, body)
-            }
-            body => Expr::Reduce(operator, variables, Box::new(body)),
-        },
-        Expr::Unary(UnaryOperator::Negate, operand) => match *operand {
-            Expr::Reduce(ReduceOperator::Add, variables, body) => {
-                Expr::Reduce(ReduceOperator::Add, variables, Box::new(Expr::Unary(UnaryOperator::Negate, body)))
-            }
-            operand => Expr::Unary(UnaryOperator::Negate, Box::new(operand)),
-        },
-        other => other,
-    }
-}

@@ -7,7 +7,6 @@ use super::levels;
 use super::lift::{has_sum, normalize};
 use super::state::{LoopOrder, Options, Scheduler, Scope, Term};
 use super::structure::Question;
-use super::symmetric::{self, Updates};
 use super::together;
 use super::{
     Access, Balance, Cut, Direction, Expr, IndexVariable, Kernel, NotParallel, OutputStructure, Pivot, Run, Share,
@@ -20,7 +19,7 @@ use crate::format::Level;
 use crate::ir::ReduceOperator;
 use crate::lattice::{Lattice, chooser};
 use crate::level;
-use crate::notation::{self, Recurrence};
+use crate::notation::{self, Recurrence, Updates};
 use crate::remark::{Assembly, Remark, What, Why};
 use crate::syntax::Directive;
 use std::collections::BTreeSet;
@@ -54,7 +53,11 @@ pub(super) fn kernel(kernel: &notation::Kernel, scope: Scope, options: Options) 
     if !diagnostics.is_empty() {
         return Err(diagnostics);
     }
-    let mut body = match symmetric::updates(kernel, target) {
+    let updates = match &kernel.statements[..] {
+        [statement] if target == Target::Cpu => kernel.updates(statement),
+        _ => None,
+    };
+    let mut body = match updates {
         Some(updates) => scheduler.walk_once(updates),
         None => {
             let assignments = kernel.statements.iter();
@@ -187,7 +190,9 @@ impl Scheduler<'_> {
         let of_entries = nests.split_off(nests.len() - walked);
         let name = self.kernel.tensor(operand).name.clone();
         self.decide(What::WalkedOnce(name), Why::Exchanges(walked));
-        nests.push(together::together(of_entries, &loops));
+        let mut nest = together::together(of_entries, &loops);
+        self.weigh_once(&mut nest, operand, loops.last().copied());
+        nests.push(nest);
         match nests.len() {
             1 => nests.remove(0),
             _ => Statement::Sequence(nests),

@@ -1,295 +1,58 @@
-//! Symmetric operands, walked as they are stored.
-//!
-//! A stored entry stands for all that follow from it by exchanges. Where it is the only sparse operand and the result is dense, one walk makes
-//! the updates of all of them. With `A: csr symmetric(i, j)`, which stores entries with `i <= j`:
-//!
-//! ```text
-//! y(i) = A(i, j) * x(j)
-//!
-//! for all i
-//!     for all j
-//!         y(i) += A(i, j) * x(j)
-//!         y(j) += select(i == j, 0, A(i, j)) * x(i)
-//! ```
-//!
-//! Updates that differ in the order of factors alone are one, with a weight: MTTKRP of `csf symmetric(i, j, k)` with one matrix for both
-//! modes has three, not six. Where indices of an entry are equal, several exchanges give the same entry, and the weight counts it once. Of
-//! floating point numbers all updates share one weight, so that they share the sums inside of them as well:
-//!
-//! ```text
-//! Y(i, r) = X(i, j, k) * B(j, r) * B(k, r)          w = 2 where i < j < k, else less
-//!
-//! for all i
-//!     for all j
-//!         h(r) = B(i, r) * B(j, r)
-//!         for all k
-//!             t(r) += w * X(i, j, k) * B(k, r)
-//!             Y(k, r) += w * X(i, j, k) * h(r)
-//!         Y(i, r) += t(r) * B(j, r)
-//!         Y(j, r) += t(r) * B(i, r)
-//! ```
-//!
-//! Elsewhere a copy with all entries is read. Patel, Ahrens, Amarasinghe, *SySTeC: A Symmetric Sparse Tensor Compiler* (CGO 2025), treat
-//! the same question.
+//! Loops over the stored entries of a symmetric operand: see [`updates`](crate::notation::Updates).
 
-use super::lift::{has_sum, normalize};
-use super::{Access, Expr, IndexVariable, Target, TensorId, level_variables, simplify_expr};
-use crate::format::{Exchange, Symmetry};
-use crate::ir::{ElementType, Function, Literal, ReduceOperator};
-use crate::notation::{self, Assignment, BinaryOperator, Reading, Role, UnaryOperator};
+use super::state::Scheduler;
+use super::{Access, Assign, Expr, IndexVariable, Statement, TensorId};
 
-/// A statement as updates for each stored entry of a symmetric operand.
-pub(super) struct Updates {
-    /// The operand.
-    pub(super) operand: TensorId,
-    /// The indices that it is read at, in the order of its levels.
-    pub(super) loops: Vec<IndexVariable>,
-    /// What is added to the result; the first few have nothing to do with the operand.
-    pub(super) statements: Vec<Assignment>,
-    /// How many of them have.
-    pub(super) walked: usize,
-}
-
-/// The updates of a kernel of one statement; `None` where no operand of it is symmetric, or it can't be walked.
-pub(super) fn updates(kernel: &notation::Kernel, target: Target) -> Option<Updates> {
-    let [statement] = &kernel.statements[..] else { return None };
-    let result = kernel.tensor(statement.target.tensor);
-    let is_plain = |index: &IndexVariable| kernel.variables[index.0].value.is_none();
-    let is_possible = target == Target::Cpu
-        && kernel.schedule.as_ref().is_none_or(|schedule| schedule.directives.is_empty())
-        && statement.mask.is_none()
-        && statement.operator.is_none_or(|operator| operator == ReduceOperator::Add)
-        && !statement.is_recurrent()
-        && result.format.is_dense()
-        && result.fill.is_zero();
-    let access = statement.value.accesses().into_iter().find(|access| is_symmetric(kernel, access))?.clone();
-    let operand = kernel.tensor(access.tensor);
-    let symmetry = operand.format.symmetry.as_ref()?;
-    let is_walked = operand.role == Role::Input && operand.format.is_walked() && operand.fill.is_zero();
-    let are_distinct = (1..access.indices.len()).all(|place| !access.indices[..place].contains(&access.indices[place]));
-    if !is_possible || !is_walked || !are_distinct || !access.indices.iter().all(is_plain) {
-        return None;
-    }
-    let value = normalize(&simplify_expr(statement.value.clone()));
-    let (mut statements, mut updates) = (Vec::new(), Vec::new());
-    let add = |target: Access, value: Expr| Assignment {
-        target,
-        operator: Some(ReduceOperator::Add),
-        value,
-        mask: None,
-        stage: statement.stage,
-        span: statement.span,
-    };
-    for addend in addends(&value)? {
-        if !addend.accesses().into_iter().any(|access| is_symmetric(kernel, access)) {
-            statements.push(add(statement.target.clone(), addend));
-            continue;
-        }
-        let term = Term { kernel, access: &access, symmetry, target: &statement.target };
-        updates.extend(term.updates(&addend)?.into_iter().map(|(target, value)| add(target, value)));
-    }
-    let walked = updates.len();
-    statements.extend(updates);
-    let loops = level_variables(&access, &operand.format);
-    Some(Updates { operand: access.tensor, loops, statements, walked })
-}
-
-fn is_symmetric(kernel: &notation::Kernel, access: &Access) -> bool {
-    kernel.tensor(access.tensor).format.symmetry.is_some()
-}
-
-/// What is added up; `None` where something else than sums and signs joins it.
-fn addends(value: &Expr) -> Option<Vec<Expr>> {
-    let negated = |addend: Expr| normalize(&Expr::Unary(UnaryOperator::Negate, Box::new(addend)));
-    Some(match value {
-        Expr::Binary(BinaryOperator::Add, left, right) => [addends(left)?, addends(right)?].concat(),
-        Expr::Binary(BinaryOperator::Subtract, left, right) => {
-            let right = addends(right)?.into_iter().map(negated).collect();
-            [addends(left)?, right].concat()
-        }
-        other => vec![other.clone()],
-    })
-}
-
-/// A product in which the operand is a factor.
-struct Term<'a> {
-    kernel: &'a notation::Kernel,
-    access: &'a Access,
-    symmetry: &'a Symmetry,
-    target: &'a Access,
-}
-
-/// Updates that are the same but for the order of factors.
-struct Class {
-    key: String,
-    target: Access,
-    factors: Vec<Expr>,
-    /// For each exchange that makes it, the neighbours among the sorted indices that must differ for it to count.
-    exchanges: Vec<Vec<usize>>,
-}
-
-impl Term<'_> {
-    /// The element and the sum for each class of updates.
-    fn updates(&self, addend: &Expr) -> Option<Vec<(Access, Expr)>> {
-        let (mut reduced, body) = match addend {
-            Expr::Reduce(ReduceOperator::Add, variables, body) => (variables.clone(), &**body),
-            body => (Vec::new(), body),
-        };
-        if has_sum(body) {
-            return None;
-        }
-        let factors = factors(body);
-        let (own, others): (Vec<Expr>, Vec<Expr>) = factors.into_iter().partition(|factor| self.is_own(factor));
-        let [own] = &own[..] else { return None };
-        let is_located = |access: &&Access| access.reads == Reading::Value && self.kernel.tensor(access.tensor).format.is_dense();
-        if !others.iter().all(|factor| factor.accesses().iter().all(is_located)) {
-            return None;
-        }
-        let variables: Vec<IndexVariable> = self.symmetry.modes.iter().map(|&mode| self.access.indices[mode]).collect();
-        reduced.extend(self.target.indices.iter().copied().filter(|index| !reduced.contains(index)).collect::<Vec<_>>());
-        let element = self.kernel.element_of(own);
-        let classes = self.classes(own, &others, &variables);
-        // Where few updates are the same, all entries are as good, in one order for each thread.
-        if variables.len() > 2 && 2 * classes.len() > self.symmetry.exchanges().len() {
-            return None;
-        }
-        let is_shared = variables.len() > 2 && (element.is_float() || element.is_complex());
-        let weighted = classes.into_iter().map(|class| {
-            let count = |ties: &[usize]| match is_shared {
-                true => class.exchanges.len() as f64 / stabilizer(ties),
-                false => {
-                    let counts = |needed: &&Vec<usize>| !needed.iter().any(|place| ties.contains(place));
-                    class.exchanges.iter().filter(counts).count() as f64
-                }
-            };
-            let [value, rest @ ..] = &class.factors[..] else { unreachable!("the operand is a factor") };
-            let value = weight(value, element, &variables, &mut Vec::new(), &count);
-            let product = rest.iter().fold(value, |product, factor| {
-                Expr::Binary(BinaryOperator::Multiply, Box::new(product), Box::new(factor.clone()))
-            });
-            let summed: Vec<IndexVariable> =
-                reduced.iter().copied().filter(|index| !class.target.indices.contains(index)).collect();
-            let value = if summed.is_empty() { product } else { Expr::Reduce(ReduceOperator::Add, summed, Box::new(product)) };
-            (class.target, value)
-        });
-        Some(weighted.collect())
-    }
-
-    /// Whether a factor is the operand, as it is or converted.
-    fn is_own(&self, factor: &Expr) -> bool {
-        match factor {
-            Expr::Access(access) => access.same_place(self.access) && access.reads == Reading::Value,
-            Expr::Cast(_, operand) => self.is_own(operand),
-            Expr::Unary(UnaryOperator::Negate, operand) => self.is_own(operand),
-            _ => false,
-        }
-    }
-
-    fn classes(&self, own: &Expr, others: &[Expr], variables: &[IndexVariable]) -> Vec<Class> {
-        let mut classes: Vec<Class> = Vec::new();
-        for Exchange { order, apart, turned } in self.symmetry.exchanges() {
-            let mut rename = |variable: IndexVariable| match variables.iter().position(|other| *other == variable) {
-                Some(mode) => variables[order[mode]],
-                None => variable,
-            };
-            let mut value = own.clone();
-            if turned.is_conjugated && self.kernel.element_of(own).is_complex() {
-                value = Expr::Call(Function::Conj, vec![value]);
-            }
-            if turned.is_negated {
-                value = Expr::Unary(UnaryOperator::Negate, Box::new(value));
-            }
-            let mut target = self.target.clone();
-            target.rename(&mut rename);
-            let mut renamed: Vec<Expr> = others.to_vec();
-            renamed.iter_mut().for_each(|factor| factor.rename(&mut rename));
-            let mut texts: Vec<String> = renamed.iter().map(spelled).collect();
-            texts.sort();
-            let key = format!("{:?} {} {}", target.indices, spelled(&value), texts.join(" "));
-            match classes.iter_mut().find(|class| class.key == key) {
-                Some(class) => class.exchanges.push(apart),
-                None => {
-                    renamed.insert(0, value);
-                    classes.push(Class { key, target, factors: renamed, exchanges: vec![apart] });
+impl Scheduler<'_> {
+    /// Puts the weighted value of an entry in a variable, in the loop over entries, where the updates choose it each for themselves.
+    pub(super) fn weigh_once(&mut self, statement: &mut Statement, operand: TensorId, entries: Option<IndexVariable>) {
+        match statement {
+            Statement::Forall { variable, body, .. } if Some(*variable) == entries => {
+                let mut weighted = Vec::new();
+                body.for_each_assign(&mut |assign| choices(&assign.value, operand, &mut weighted));
+                for value in weighted {
+                    let element = self.kernel.element_of(&value);
+                    let workspace = self.workspace(&[], element, element.zero());
+                    let place = Access::new(workspace, Vec::new(), Default::default());
+                    let consumer = body.with_values(&|other| with_place(other, &value, &place));
+                    let target = place.clone();
+                    let producer = Statement::Assign(Assign { target, operator: None, value, masks: Vec::new() });
+                    let (consumer, producer) = (Box::new(consumer), Box::new(producer));
+                    **body = Statement::Where { workspace, consumer, producer };
                 }
             }
+            Statement::Forall { body, .. } => self.weigh_once(body, operand, entries),
+            Statement::Where { consumer, producer, .. } => {
+                self.weigh_once(consumer, operand, entries);
+                self.weigh_once(producer, operand, entries);
+            }
+            Statement::Sequence(statements) => {
+                statements.iter_mut().for_each(|inner| self.weigh_once(inner, operand, entries));
+            }
+            Statement::Empty | Statement::Assign(_) => {}
         }
-        classes
     }
 }
 
-/// The factors of a product, in order.
-fn factors(expr: &Expr) -> Vec<Expr> {
-    match expr {
-        Expr::Binary(BinaryOperator::Multiply, left, right) => [factors(left), factors(right)].concat(),
-        Expr::Unary(UnaryOperator::Negate, operand) => {
-            let mut all = factors(operand);
-            let first = all.remove(0);
-            all.insert(0, Expr::Unary(UnaryOperator::Negate, Box::new(first)));
-            all
-        }
-        other => vec![other.clone()],
-    }
-}
-
-/// An expression as a text that says nothing of its place.
-fn spelled(expr: &Expr) -> String {
-    let placeless = expr.map_accesses(&|access| Expr::Access(Access { span: Default::default(), ..access.clone() }));
-    format!("{placeless:?}")
-}
-
-/// How many exchanges leave indices as they are of which these neighbours are equal.
-fn stabilizer(ties: &[usize]) -> f64 {
-    let mut all = 1.0;
-    let mut equal = 1.0;
-    for (number, place) in ties.iter().enumerate() {
-        let goes_on = number > 0 && ties[number - 1] + 1 == *place;
-        equal = if goes_on { equal + 1.0 } else { 2.0 };
-        all *= equal;
-    }
-    all
-}
-
-/// The value times what `count` says of the neighbours that are equal.
-fn weight(
-    value: &Expr,
-    element: ElementType,
-    variables: &[IndexVariable],
-    ties: &mut Vec<usize>,
-    count: &dyn Fn(&[usize]) -> f64,
-) -> Expr {
-    fn below(
-        value: &Expr,
-        element: ElementType,
-        variables: &[IndexVariable],
-        (place, ties): (usize, &mut Vec<usize>),
-        count: &dyn Fn(&[usize]) -> f64,
-    ) -> Expr {
-        let Some([one, next]) = variables.get(place..place + 2) else {
-            return times(count(ties), value, element);
-        };
-        let differ = below(value, element, variables, (place + 1, ties), count);
-        ties.push(place);
-        let equal = below(value, element, variables, (place + 1, ties), count);
-        ties.pop();
-        if equal == differ {
-            return equal;
-        }
-        let index = |variable: &IndexVariable| Box::new(Expr::Index(*variable, ElementType::I64));
-        let are_equal = Expr::Binary(BinaryOperator::Equal, index(one), index(next));
-        Expr::Select(Box::new(are_equal), Box::new(equal), Box::new(differ))
-    }
-    below(value, element, variables, (0, ties), count)
-}
-
-fn times(count: f64, value: &Expr, element: ElementType) -> Expr {
-    let literal = match element.is_float() || element.is_complex() {
-        true => Literal::Float(element.computed(), count),
-        false => Literal::Integer(element, count as i128),
+/// The values of an entry that conditions choose, each once.
+fn choices(value: &Expr, operand: TensorId, found: &mut Vec<Expr>) {
+    let is_own = |value: &Expr| {
+        let reads = value.accesses();
+        !reads.is_empty() && reads.iter().all(|access| access.tensor == operand)
     };
-    match count {
-        0.0 => Expr::Literal(element.zero()),
-        1.0 => value.clone(),
-        _ => Expr::Binary(BinaryOperator::Multiply, Box::new(Expr::Literal(literal)), Box::new(value.clone())),
+    match value {
+        Expr::Select(..) if is_own(value) => {
+            if !found.contains(value) {
+                found.push(value.clone());
+            }
+        }
+        other => other.children().into_iter().for_each(|child| choices(child, operand, found)),
+    }
+}
+
+fn with_place(value: &Expr, from: &Expr, to: &Access) -> Expr {
+    match value == from {
+        true => Expr::Access(to.clone()),
+        false => value.map_children(&|child| with_place(child, from, to)),
     }
 }

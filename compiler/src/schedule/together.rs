@@ -45,15 +45,14 @@ fn joined(one: Statement, other: Statement, shared: &[IndexVariable]) -> Result<
         return Err((one, other));
     }
     Ok(match (one, other) {
-        // Sums that are the same are formed once.
+        // What is the same is formed once.
         (
             Statement::Where { workspace, consumer, producer },
             Statement::Where { workspace: second, consumer: reader, producer: same },
-        ) if renamed(&same, second, workspace) == *producer => Statement::Where {
-            workspace,
-            consumer: Box::new(in_order(*consumer, renamed(&reader, second, workspace))),
-            producer,
-        },
+        ) if are_alike((&producer, workspace), (&same, second)) => {
+            let reader = renamed(&reader, &[(second, workspace)]);
+            Statement::Where { workspace, consumer: Box::new(both(*consumer, reader, shared)), producer }
+        }
         (Statement::Where { workspace, consumer, producer }, other) => {
             let (mut consumer, mut producer) = (consumer, producer);
             let place = if next_loop(&producer, shared).is_some() { &mut producer } else { &mut consumer };
@@ -67,6 +66,10 @@ fn joined(one: Statement, other: Statement, shared: &[IndexVariable]) -> Result<
             let inner = std::mem::replace(&mut **place, Statement::Empty);
             **place = both(one, inner, shared);
             Statement::Where { workspace, consumer, producer }
+        }
+        // A sum by itself is formed in vector lanes, and what it reads is in a cache afterwards.
+        (one @ Statement::Forall { .. }, other @ Statement::Forall { .. }) if sums_alone(&one) != sums_alone(&other) => {
+            return Err((one, other));
         }
         (Statement::Forall { variable, run, body }, Statement::Forall { body: other, .. }) => {
             Statement::Forall { variable, run, body: Box::new(both(*body, *other, shared)) }
@@ -89,6 +92,12 @@ fn in_order(one: Statement, other: Statement) -> Statement {
     sequence(all)
 }
 
+/// Whether a loop does nothing but to sum up in a variable.
+fn sums_alone(statement: &Statement) -> bool {
+    let Statement::Forall { body, .. } = statement else { return false };
+    matches!(&**body, Statement::Assign(assign) if assign.target.indices.is_empty())
+}
+
 /// The loop that a statement begins with, behind its workspaces.
 fn next_loop(statement: &Statement, shared: &[IndexVariable]) -> Option<IndexVariable> {
     match statement {
@@ -98,11 +107,23 @@ fn next_loop(statement: &Statement, shared: &[IndexVariable]) -> Option<IndexVar
     }
 }
 
-/// The statement with another workspace in the place of one.
-fn renamed(statement: &Statement, from: TensorId, to: TensorId) -> Statement {
-    let place = |tensor: TensorId| if tensor == from { to } else { tensor };
+/// Whether two producers do the same, each for its workspace.
+fn are_alike((one, workspace): (&Statement, TensorId), (other, second): (&Statement, TensorId)) -> bool {
+    let made = |statement: &Statement| {
+        let mut made = Vec::new();
+        statement.for_each_workspace(&mut |workspace| made.push(workspace));
+        made
+    };
+    let mut pairs: Vec<(TensorId, TensorId)> = made(other).into_iter().zip(made(one)).collect();
+    pairs.push((second, workspace));
+    renamed(other, &pairs) == *one
+}
+
+/// The statement with other workspaces in the place of some.
+fn renamed(statement: &Statement, pairs: &[(TensorId, TensorId)]) -> Statement {
+    let place = |tensor: TensorId| pairs.iter().find(|(from, _)| *from == tensor).map_or(tensor, |(_, to)| *to);
     let access = |access: &Access| Access { tensor: place(access.tensor), ..access.clone() };
-    let inner = |statement: &Statement| Box::new(renamed(statement, from, to));
+    let inner = |statement: &Statement| Box::new(renamed(statement, pairs));
     match statement {
         Statement::Empty => Statement::Empty,
         Statement::Forall { variable, run, body } => Statement::Forall { variable: *variable, run: *run, body: inner(body) },
@@ -119,7 +140,7 @@ fn renamed(statement: &Statement, from: TensorId, to: TensorId) -> Statement {
             Statement::Assign(assign)
         }
         Statement::Sequence(statements) => {
-            Statement::Sequence(statements.iter().map(|statement| renamed(statement, from, to)).collect())
+            Statement::Sequence(statements.iter().map(|statement| renamed(statement, pairs)).collect())
         }
     }
 }
