@@ -17,6 +17,11 @@ use std::borrow::Cow;
 const MOST_SUMMED: usize = 5;
 
 impl Kernel {
+    /// Whether a tensor has modes that may be exchanged.
+    pub(crate) fn has_symmetric(&self) -> bool {
+        self.tensors.iter().any(|tensor| tensor.format.symmetry.is_some())
+    }
+
     /// Whether the right-hand side of a statement is what it is when indices of its symmetric result are exchanged, as far as can be seen.
     pub(crate) fn is_exchangeable(&self, statement: &Assignment) -> bool {
         let Some(symmetry) = &self.tensor(statement.target.tensor).format.symmetry else { return true };

@@ -277,7 +277,7 @@ fn weight(
 
 fn times(count: f64, value: &Expr, element: ElementType) -> Expr {
     let literal = match element.is_float() || element.is_complex() {
-        true => Literal::Float(element.computed(), count),
+        true => Literal::rounded(element.computed(), count),
         false => Literal::Integer(element, count as i128),
     };
     match count {

@@ -172,6 +172,9 @@ pub fn distribution(kernel: &Kernel, shared: &Shared) -> Result<Distribution, (S
         let help = "a recurrence has an order, in which ranks would wait for each other";
         return Err(("a kernel that reads its own result is not distributed".to_owned(), help.to_owned()));
     }
+    if kernel.has_symmetric() {
+        return Err(super::stream::symmetric());
+    }
     let uses = Uses::of(kernel);
     match shared {
         Shared::Entries(name) => {

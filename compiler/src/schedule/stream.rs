@@ -89,6 +89,9 @@ pub fn stream(kernel: &notation::Kernel, tensor: &str, parts: u64) -> Result<Str
         let help = "a recurrence needs all parts, one after the other";
         return Err(("the statement reads its own result".to_owned(), help.to_owned()));
     }
+    if kernel.has_symmetric() {
+        return Err(symmetric());
+    }
     let of = Parts { kernel, tensor: TensorId(place), statement };
     if of.kernel.tensors[place].format.is_dense() {
         return Err((format!("`{tensor}` is dense"), "parts are of stored entries: store it as sparse".to_owned()));
@@ -105,6 +108,12 @@ pub fn stream(kernel: &notation::Kernel, tensor: &str, parts: u64) -> Result<Str
     of.check(operator).map_err(unequal)?;
     let combine = combination(kernel, &statement.target, operator);
     Ok(Stream { tensor: tensor.to_owned(), parts, operator, combine })
+}
+
+/// Why a kernel of symmetric tensors does not run on parts.
+pub(super) fn symmetric() -> (String, String) {
+    let help = "declare its tensors without: parts are of all entries".to_owned();
+    ("a kernel with symmetric tensors needs all entries at once".to_owned(), help)
 }
 
 /// Why a result is not made of those of parts.

@@ -50,18 +50,18 @@ impl AnyTensor {
     }
 }
 
-/// Calls `visit` on all entries that follow from a stored one, the stored one first.
-pub(super) fn each<T: Element>(
+/// Calls `visit` on the index of each entry that follows from a stored one, itself first, with what becomes of the value.
+pub(super) fn each(
     modes: &[usize],
     exchanges: &[Exchange],
-    (index, value): (&[usize], T),
-    visit: &mut dyn FnMut(&[usize], T),
+    index: &[usize],
+    visit: &mut dyn FnMut(&[usize], Turned),
 ) {
     let mut turned = index.to_vec();
     for Exchange { order, apart, turned: how } in exchanges {
         if apart.iter().all(|&mode| index[modes[mode]] != index[modes[mode + 1]]) {
             modes.iter().zip(order).for_each(|(&to, &from)| turned[to] = index[modes[from]]);
-            visit(&turned, turned_value(value, *how));
+            visit(&turned, *how);
         }
     }
 }
@@ -83,28 +83,30 @@ fn differ<T: Element>(one: T, other: T) -> bool {
 }
 
 /// All entries that follow from some.
-pub(super) fn unfolded<T: Element>(
-    entries: Coordinates<T>,
-    symmetry: &Symmetry,
-) -> Result<Coordinates<T>, OutOfMemory> {
+pub(super) fn unfolded<T: Element>(entries: Coordinates<T>, symmetry: &Symmetry) -> Result<Coordinates<T>, OutOfMemory> {
+    let (indices, from) = all_of(&entries.shape, &entries.indices, entries.values.len(), symmetry)?;
+    let values = from.iter().map(|&(place, turned)| turned_value(entries.values[place], turned));
+    Ok(Coordinates { indices, values: memory::try_collected(values)?, ..entries })
+}
+
+/// The indices of all entries that follow from some, each with the place of the one, and what becomes of its value.
+type All = (Vec<Indices>, Vec<(usize, Turned)>);
+
+fn all_of(shape: &[usize], stored: &[Indices], count: usize, symmetry: &Symmetry) -> Result<All, OutOfMemory> {
     let exchanges = symmetry.exchanges();
-    let count = entries.values.len();
-    let mut columns: Vec<Vec<usize>> = Vec::new();
-    for _ in &entries.indices {
-        columns.push(memory::try_room(count.saturating_mul(exchanges.len()))?);
-    }
-    let mut values = memory::try_room(count.saturating_mul(exchanges.len()))?;
-    let mut index = vec![0; entries.indices.len()];
-    for (place, &value) in entries.values.iter().enumerate() {
-        index.iter_mut().zip(&entries.indices).for_each(|(index, column)| *index = column.at(place) as usize);
-        each(&symmetry.modes, &exchanges, (&index, value), &mut |index, value| {
+    let most = count.saturating_mul(exchanges.len());
+    let mut columns: Vec<Vec<usize>> = stored.iter().map(|_| memory::try_room(most)).collect::<Result<_, _>>()?;
+    let mut from = memory::try_room(most)?;
+    let mut index = vec![0; stored.len()];
+    for place in 0..count {
+        index.iter_mut().zip(stored).for_each(|(index, column)| *index = column.at(place) as usize);
+        each(&symmetry.modes, &exchanges, &index, &mut |index, turned| {
             columns.iter_mut().zip(index).for_each(|(column, &index)| column.push(index));
-            values.push(value);
+            from.push((place, turned));
         });
     }
-    let narrowed = |(column, &extent): (Vec<usize>, &usize)| Indices::of(&column, extent);
-    let indices = columns.into_iter().zip(&entries.shape).map(narrowed).collect::<Result<_, _>>()?;
-    Ok(Coordinates { indices, values, ..entries })
+    let narrowed = columns.into_iter().zip(shape).map(|(column, &extent)| Indices::of(&column, extent));
+    Ok((narrowed.collect::<Result<_, _>>()?, from))
 }
 
 /// Those of all entries that a symmetric format stores, once others are as they follow from them.
@@ -114,69 +116,85 @@ pub(super) fn folded<T: Element>(
     duplicates: Duplicates,
     fill: T,
 ) -> Result<Coordinates<T>, PackError> {
-    let order = entries.shape.len();
     let wide = LevelFormat::SINGLETON.nonunique().with_coordinates(IndexWidth::U64);
     let mut levels = vec![LevelFormat::COMPRESSED.nonunique().with_coordinates(IndexWidth::U64)];
-    levels.extend(vec![wide; order - 1]);
+    levels.extend(vec![wide; entries.shape.len() - 1]);
     if let Some(last) = levels.last_mut() {
         *last = last.with_unique(true);
     }
     // Each index is there once, and can be found.
     let all = pack_filled(entries, &Format::of_levels(levels), duplicates, fill)?;
-    let at = |index: &[usize]| all.get::<T>(index).ok().flatten();
-    let mut problem = None;
-    let (mut columns, mut values) = (vec![Vec::new(); order], Vec::new());
+    let values = all.values_of::<T>().unwrap_or_default();
+    let value = |place: Option<usize>| place.map_or(fill, |place| values[place]);
+    let follows = |place: Option<usize>, from: Option<usize>, turned: Turned| {
+        !differ(value(place), turned_value(value(from), turned))
+    };
+    let places = stored_places(&all, symmetry, &follows).map_err(|(index, from)| {
+        let text = |index: &[usize]| value(all.locate(index)).to_string();
+        let values = (text(&index), text(&from));
+        PackError::NotSymmetric { symmetry: symmetry.to_string(), index, from, values }
+    })?;
+    let (columns, places) = places;
+    let narrowed = columns.into_iter().zip(all.shape()).map(|(column, &extent)| Indices::of(&column, extent));
+    Ok(Coordinates {
+        shape: all.shape().to_vec(),
+        shape_is_stated: true,
+        indices: narrowed.collect::<Result<_, _>>()?,
+        values: memory::try_collected(places.iter().map(|&place| values[place]))?,
+    })
+}
+
+/// Whether the value at a place, if there is an entry, is what becomes of the one at another.
+type Follows<'a> = dyn Fn(Option<usize>, Option<usize>, Turned) -> bool + 'a;
+/// The index of each stored entry in each mode, and the place of its value.
+type Stored = (Vec<Vec<usize>>, Vec<usize>);
+
+/// The entries that are stored.
+///
+/// # Errors
+/// The index of one that does not follow from another, and that one's.
+fn stored_places(
+    all: &AnyTensor,
+    symmetry: &Symmetry,
+    follows: &Follows<'_>,
+) -> Result<Stored, (Vec<usize>, Vec<usize>)> {
     let exchanges = symmetry.exchanges();
-    let (mut stored, mut found) = (0usize, 0usize);
-    all.for_each_entry::<T>(|index, value| {
+    let is_hermitian = symmetry.turned(true).is_conjugated;
+    let is_tied = |index: &[usize]| symmetry.modes.windows(2).any(|pair| index[pair[0]] == index[pair[1]]);
+    let mut problem = None;
+    let (mut columns, mut places) = (vec![Vec::new(); all.order()], Vec::new());
+    let (mut expected, mut found) = (0usize, 0usize);
+    all.for_each_position(|index, place| {
         found += 1;
         let mut from = index.to_vec();
         let turned = symmetry.stored(&mut from);
         if symmetry.stores(index) {
-            each(&symmetry.modes, &exchanges, (index, value), &mut |_, _| stored += 1);
+            each(&symmetry.modes, &exchanges, index, &mut |_, _| expected += 1);
             columns.iter_mut().zip(index).for_each(|(column, &index)| column.push(index));
-            values.push(value);
-            // A value on the diagonal of a Hermitian tensor is its own conjugate.
-            let own = Turned { is_conjugated: is_diagonal(symmetry, index), ..turned };
-            if problem.is_none() && differ(turned_value(value, own), value) {
-                problem = Some((index.to_vec(), from));
-            }
-        } else if problem.is_none() {
-            let expected = match symmetry.stores(&from) {
-                true => turned_value(at(&from).unwrap_or(fill), turned),
-                // Of a skew tensor, on a diagonal.
-                false => T::ZERO,
-            };
-            if differ(expected, value) {
+            places.push(place);
+        }
+        // A value on the diagonal of a Hermitian tensor is its own conjugate; of a skew one, it is zero.
+        let turned = if is_tied(index) { Turned { is_conjugated: is_hermitian, ..turned } } else { turned };
+        let is_zero = !symmetry.stores(&from);
+        let is_own = from == index && !turned.is_conjugated && !is_zero;
+        if problem.is_none() && !is_own {
+            let stored = if is_zero { None } else { all.locate(&from) };
+            if !follows(Some(place), stored, turned) {
                 problem = Some((index.to_vec(), from));
             }
         }
-    })
-    .unwrap_or_else(|error| unreachable!("{error}"));
-    if problem.is_none() && stored != found {
-        all.for_each_entry::<T>(|index, value| {
+    });
+    // Where some are missing, those that they follow from are what is not stored.
+    if problem.is_none() && expected != found {
+        all.for_each_position(|index, place| {
             if problem.is_none() && symmetry.stores(index) {
-                each(&symmetry.modes, &exchanges, (index, value), &mut |other, value| {
-                    if problem.is_none() && differ(at(other).unwrap_or(fill), value) {
+                each(&symmetry.modes, &exchanges, index, &mut |other, turned| {
+                    if problem.is_none() && !follows(all.locate(other), Some(place), turned) {
                         problem = Some((other.to_vec(), index.to_vec()));
                     }
                 });
             }
-        })
-        .unwrap_or_else(|error| unreachable!("{error}"));
+        });
     }
-    if let Some((index, from)) = problem {
-        let text = |index: &[usize]| at(index).unwrap_or(fill).to_string();
-        let values = (text(&index), text(&from));
-        return Err(PackError::NotSymmetric { symmetry: symmetry.to_string(), index, from, values });
-    }
-    let narrowed = |(column, &extent): (Vec<usize>, &usize)| Indices::of(&column, extent);
-    let indices = columns.into_iter().zip(all.shape()).map(narrowed).collect::<Result<_, _>>()?;
-    Ok(Coordinates { shape: all.shape().to_vec(), shape_is_stated: true, indices, values })
-}
-
-/// Whether an exchange leaves an index as it is.
-fn is_diagonal(symmetry: &Symmetry, index: &[usize]) -> bool {
-    let is_hermitian = symmetry.turned(true).is_conjugated;
-    is_hermitian && symmetry.modes.windows(2).any(|pair| index[pair[0]] == index[pair[1]])
+    problem.map_or(Ok((columns, places)), Err)
 }

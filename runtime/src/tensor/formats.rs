@@ -13,7 +13,7 @@
 //! assert_eq!(ByColumn::format().to_string(), "(i, j) -> [j: dense, i: compressed]");
 //! ```
 
-use spc_compiler::format::{Format, LevelFormat};
+use spc_compiler::format::{Format, LevelFormat, Symmetry, SymmetryKind};
 use spc_compiler::level::types::LevelType;
 use std::marker::PhantomData;
 
@@ -71,6 +71,46 @@ pub trait ModeList: Send + Sync + 'static {
 
     /// The modes, outermost level first.
     const MODES: Self::Modes;
+}
+
+macro_rules! symmetric {
+    ($($(#[$doc:meta])* $kind:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub struct $kind<F, Modes>(PhantomData<(F, Modes)>);
+
+        impl<F: StorageFormat, M: ModeList> StorageFormat for $kind<F, M> {
+            const ORDER: usize = F::ORDER;
+
+            fn format() -> Format {
+                let mut modes = M::MODES.as_ref().to_vec();
+                modes.sort_unstable();
+                F::format().with_symmetry(Some(Symmetry { kind: SymmetryKind::$kind, modes }))
+            }
+        }
+    )*};
+}
+symmetric! {
+    /// A format in which modes, a tuple of [`Mode`]s, may be exchanged: of entries that follow from each other one is stored.
+    ///
+    /// ```
+    /// use spc::tensor::{Csr, Mode, Symmetric, Tensor};
+    ///
+    /// type SymmetricCsr = Symmetric<Csr, (Mode<0>, Mode<1>)>;
+    /// spc::tensor_kernel! {
+    ///     fn product(A: csr symmetric(i, j), x: dense) -> y: dense { y(i) = A(i, j) * x(j); }
+    /// }
+    /// let a = Tensor::<f64, SymmetricCsr>::from_entries([2, 2], [([0, 1], 3.0), ([1, 0], 3.0), ([1, 1], 4.0)])?;
+    /// assert_eq!(a.nnz(), 2);
+    /// let x = Tensor::from_vec([2], vec![1.0, 10.0])?;
+    /// assert_eq!(product(&a, &x)?.values(), [30.0, 43.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    Symmetric;
+    /// As [`Symmetric`], where the sign of the value changes with each exchange.
+    Skew;
+    /// As [`Symmetric`], where the value becomes its complex conjugate with each exchange.
+    Hermitian;
 }
 
 macro_rules! tuples {

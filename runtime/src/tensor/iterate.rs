@@ -110,7 +110,9 @@ impl AnyTensor {
             Some(symmetry) => {
                 let exchanges = symmetry.exchanges();
                 self.for_each_position(|index, position| {
-                    folded::each(&symmetry.modes, &exchanges, (index, values[position]), &mut visit);
+                    folded::each(&symmetry.modes, &exchanges, index, &mut |index, turned| {
+                        visit(index, folded::turned_value(values[position], turned));
+                    });
                 });
             }
         }

@@ -76,7 +76,9 @@ pub(crate) use convert::Listed;
 pub use coordinates::{Coordinates, Indices};
 pub use drawing::{Drawing, DrawnCell, DrawnLevel, DrawnRow, layout_text};
 pub use error::{InvalidTensor, WrongElement, WrongType};
-pub use formats::{LevelList, Levels, Mode, ModeList, Permuted, RowMajor, Scalar, StorageFormat};
+pub use formats::{
+    Hermitian, LevelList, Levels, Mode, ModeList, Permuted, RowMajor, Scalar, Skew, StorageFormat, Symmetric,
+};
 pub use index_array::{Index, IndexArray};
 pub(crate) use layout::level_extents;
 pub use level_arrays::LevelArrays;

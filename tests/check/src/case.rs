@@ -169,7 +169,7 @@ impl Case {
         }
         let usual = if tensor.is_sparse() { 0.4 } else { 1.0 };
         let density = self.density.get(&tensor.name).copied().unwrap_or(usual);
-        Entries::random(&shape, density, tensor.element, random)
+        Entries::random(&shape, density, tensor.element, random).of_symmetry(&tensor.format)
     }
 
     /// The extent of each variable of a kernel, and those of modes that are stated as `A2_size`.

@@ -4,7 +4,7 @@ use crate::number::Number;
 use spc::complex::{c32, c64};
 use spc::tensor::{AnyTensor, Coordinates, Duplicates, Element, Indices, PackError, pack_filled};
 use spc::with_element;
-use spc_compiler::format::Format;
+use spc_compiler::format::{Format, SymmetryKind};
 use spc_compiler::ir::{ElementType, Literal};
 use std::collections::BTreeMap;
 
@@ -24,6 +24,7 @@ impl Entries {
     /// The entries that a tensor stores.
     pub fn of(tensor: &AnyTensor) -> Self {
         let mut stored = BTreeMap::new();
+        let tensor = tensor.unfolded().expect("there is memory for all entries");
         tensor.for_each_position(|index, position| {
             let repeated = stored.insert(index.to_vec(), Number::at(tensor.values(), position));
             assert!(repeated.is_none(), "{tensor:?} stores {index:?} twice");
@@ -84,6 +85,25 @@ impl Entries {
             }
         });
         Entries { shape: shape.to_vec(), stored }
+    }
+
+    /// Those that a symmetric format stores, and all that follow from them; all, where the format has no symmetry.
+    pub fn of_symmetry(self, format: &Format) -> Self {
+        let Some(symmetry) = &format.symmetry else { return self };
+        let mut stored = BTreeMap::new();
+        for_each_index(&self.shape, &mut |index| {
+            let mut from = index.to_vec();
+            let turned = symmetry.stored(&mut from);
+            let Some(&number) = self.stored.get(&from).filter(|_| symmetry.stores(&from)) else { return };
+            let is_tied = symmetry.modes.windows(2).any(|pair| from[pair[0]] == from[pair[1]]);
+            let value = number.to_c64();
+            let value = if symmetry.kind == SymmetryKind::Hermitian && is_tied { value.re.into() } else { value };
+            let value = if turned.is_conjugated { value.conj() } else { value };
+            let value = if turned.is_negated { -value } else { value };
+            let element = number.element();
+            stored.insert(index.to_vec(), spc::with_element!(element, |T| <T as Element>::from_c64(value).into()));
+        });
+        Entries { shape: self.shape, stored }
     }
 
     /// Other numbers at the same places, none of them zero.

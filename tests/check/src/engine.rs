@@ -279,6 +279,8 @@ fn structures(
             let structure = output_structure(&tensor.name, compiled);
             let stored = stored(kernel, compiled, structure, computed.entries, &inputs);
             // A format may store more than there was, as blocks do.
+            // Of a symmetric result, a link computes what is stored.
+            let stored = stored.of_symmetry(&tensor.format);
             let packed = stored.pack(tensor.element, &tensor.format, tensor.fill);
             let packed = packed.map_err(|error| Stop::Data(format!("{}: {error}", tensor.name)))?;
             let held = if tensor.format.pads() { stored.clone() } else { Entries::of(&packed) };

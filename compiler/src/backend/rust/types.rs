@@ -4,7 +4,7 @@
 //! `[dense, compressed]` fit each other; any other is spelled level by level.
 
 use super::ident;
-use crate::format::{Coordinate, Format, Level, LevelFormat, LevelTypeName, Order, Parameter, named, prelude};
+use crate::format::{Coordinate, Format, Level, LevelFormat, LevelTypeName, Order, Parameter, Symmetry, named, prelude};
 use crate::ir::ElementType;
 use crate::notation::Tensor;
 use crate::syntax::{ExprKind, FormatDefinition};
@@ -54,6 +54,11 @@ pub fn marker_name(name: &str) -> String {
 /// The type of a format. Where two names mean one format (`dcsr` and `csf` of order 2), the one that is written counts, else one of any
 /// order, else the first of the prelude.
 fn format_type(format: &Format, written: Option<&str>) -> TokenStream {
+    if let Some(Symmetry { kind, modes }) = &format.symmetry {
+        let (name, stored) = (ident(&marker_name(kind.name())), format_type(&format.unfolded(), written));
+        let modes = modes.iter().map(|&mode| coordinate_type(&Coordinate::Mode(mode)));
+        return quote!(::spc::tensor::#name<#stored, (#(#modes,)*)>);
+    }
     let is_plain = format.mode_order().is_some() && !format.levels.iter().any(|level| level.format.morton());
     let name = written.and_then(|written| written.split('(').next()).unwrap_or_default();
     let preference = |definition: &&FormatDefinition| {

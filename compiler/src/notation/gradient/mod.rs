@@ -79,7 +79,8 @@ pub fn gradient(kernel: &Kernel, by: &[&str]) -> Result<String, Diagnostics> {
 /// The parameters of real numbers: those that a gradient may be by.
 pub fn real_parameters(kernel: &Kernel) -> Vec<&str> {
     let inputs = kernel.tensors.iter().filter(|tensor| tensor.role == Role::Input);
-    inputs.filter(|tensor| is_real(tensor)).map(|tensor| tensor.name.as_str()).collect()
+    let is_one = |tensor: &&Tensor| is_real(tensor) && tensor.format.symmetry.is_none();
+    inputs.filter(is_one).map(|tensor| tensor.name.as_str()).collect()
 }
 
 fn is_real(tensor: &Tensor) -> bool {
@@ -109,6 +110,11 @@ fn parameter(kernel: &Kernel, name: &str) -> Result<TensorId, Diagnostic> {
     if !is_real(tensor) {
         let message = format!("`{name}` has elements of type {}, and a gradient is by real numbers", tensor.element);
         return Err(Diagnostic::new(codes::NO_GRADIENT, tensor.span, message).label("declared here"));
+    }
+    if let Some(symmetry) = &tensor.format.symmetry {
+        let message = format!("`{name}` is {symmetry}, and its elements do not change each for itself");
+        let problem = Diagnostic::new(codes::NO_GRADIENT, tensor.span, message).label("declared here");
+        return Err(problem.help("declare it without for the gradient"));
     }
     Ok(TensorId(place))
 }
@@ -183,7 +189,8 @@ impl<'a> Reverse<'a> {
                 let name = reverse.fresh(&format!("d{}", tensor.name));
                 // A temporary has elements that are computed with.
                 let (element, fill) = (tensor.element, tensor.element.zero());
-                let new = Tensor { name, element, fill, ..tensor.clone() };
+                let format = tensor.format.unfolded();
+                let new = Tensor { name, element, fill, format, ..tensor.clone() };
                 reverse.derivative[id] = Some(reverse.push(new));
             }
         }
