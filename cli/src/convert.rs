@@ -17,6 +17,7 @@ use spc::with_element;
 use spc_compiler::format::resolve::Definitions;
 use spc_compiler::format::{Format, IndexWidth};
 use spc_compiler::ir::ElementType;
+use spc_compiler::syntax;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -104,7 +105,12 @@ impl Convert {
     /// The file, where it takes more memory to convert than there is.
     fn large(&self) -> Result<Option<LargeFile>, Failure> {
         let memory = memory::budget(self.memory);
-        let to_packed = matches!(FileType::of(&self.output), Some((FileType::Spct, false)));
+        // What a symmetric format stores is known once all entries are.
+        let is_symmetric = self
+            .format
+            .as_ref()
+            .is_some_and(|format| syntax::parse_format(format).is_ok_and(|format| format.symmetry.is_some()));
+        let to_packed = !is_symmetric && matches!(FileType::of(&self.output), Some((FileType::Spct, false)));
         let kind = FileType::of(&self.input).or(self.from.from);
         let Some((_, is_gzip)) = kind.filter(|(kind, _)| to_packed && kind.comes_in_parts()) else {
             return Ok(None);

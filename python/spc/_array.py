@@ -55,9 +55,11 @@ class Array:
     ``A[A < 0] = 0`` and ``A += B`` give the array new contents; no other array changes. ``B = A.set(A < 0, 0)`` makes another one.
     """
 
-    __slots__ = ("_stored", "_node", "_written", "_fill", "_label", "_is_lent", "_waiting", "_shape", "_ndim", "_dtype", "_sparse", "_is_sparse", "__weakref__")
+    __slots__ = ("_stored", "_unfolded", "_node", "_written", "_fill", "_label", "_is_lent", "_waiting", "_shape", "_ndim", "_dtype", "_sparse", "_is_sparse", "__weakref__")
 
     _stored: _native.Storage | None
+    #: A storage in a symmetric format, and the one with all entries, once that was needed.
+    _unfolded: tuple[_native.Storage, _native.Storage]
     _node: _expression.Node | None
     #: The elements of a dense array after an assignment, until the storage is needed: no other object has this memory.
     _written: np.ndarray | None
@@ -298,6 +300,17 @@ class Array:
         return self._stored
 
     @property
+    def _whole(self) -> _native.Storage:
+        """The storage with all entries: where the format is symmetric, a copy, which is kept."""
+        storage = self._storage
+        if storage.format.endswith("]"):
+            return storage
+        found = getattr(self, "_unfolded", None)
+        if found is None or found[0] is not storage:
+            found = self._unfolded = storage, _convert.unfolded(storage)
+        return found[1]
+
+    @property
     def _key(self) -> str:
         """What a kernel is compiled for."""
         if self._label is None:
@@ -372,7 +385,7 @@ class Array:
 
     @property
     def nnz(self) -> int:
-        """The number of stored entries."""
+        """The number of stored entries; of a symmetric format, without those that follow from them."""
         return self._storage.nnz
 
     @property
@@ -394,6 +407,10 @@ class Array:
     def values(self) -> np.ndarray:
         """The stored values, shape ``(count,)``, in the array's memory: what is written there is seen by kernels. For reading if they are of
         an array that is for reading, or truth values."""
+        if self._whole is not self._storage:
+            every = _convert.values_of(self._whole)
+            every.flags.writeable = False
+            return every
         return _convert.values_of(self._lend()) if self._storage.element != "bf16" else np.asarray(memoryview(self._lend().values()))
 
     data = values
@@ -401,7 +418,7 @@ class Array:
     @property
     def coords(self) -> np.ndarray:
         """The coordinates of the stored entries, shape ``(ndim, nnz)``, sorted."""
-        coordinates, _ = _convert.entries_of(self._storage)
+        coordinates, _ = _convert.entries_of(self._whole)
         return np.stack(coordinates) if coordinates else np.zeros((0, self.nnz), np.int64)
 
     def arrays(self) -> list[tuple[np.ndarray | None, np.ndarray | None]]:
@@ -409,7 +426,7 @@ class Array:
         def part(made: Any) -> np.ndarray | None:
             return None if made is None else np.asarray(memoryview(made))
 
-        levels = self._storage.format.partition("[")[2].count(",") + 1
+        levels = self._storage.format.partition("[")[2].partition("]")[0].count(",") + 1
         found = []
         for level in range(max(levels, self.ndim)):
             try:
@@ -432,7 +449,7 @@ class Array:
                 where = made.values != made.fill
             else:
                 where = (made.values != made.fill) & ~(abs(made.values - made.fill) <= eps)
-        return self._same() if where.all() else of_entries(_structure.chosen(made, where), self.format)
+        return self._same() if where.all() else of_entries(_structure.chosen(made, where), self._whole.format)
 
     def eliminate_zeros(self) -> Array:
         """The array without the entries that are :attr:`fill`."""

@@ -34,6 +34,12 @@ def dtype_named(element: str) -> np.dtype:
     return _DTYPES[element]
 
 
+def unfolded(storage: _native.Storage) -> _native.Storage:
+    """The tensor with all of its entries stored: itself, where its format has no symmetry."""
+    levels, end, symmetry = storage.format.rpartition("]")
+    return storage.convert(levels + end) if symmetry else storage
+
+
 def label_of(storage: _native.Storage) -> str:
     """What a kernel is compiled for: the element type, the format, and a fill value that is not zero."""
     fill = storage.fill

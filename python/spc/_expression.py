@@ -403,7 +403,7 @@ def _mapped(array: Any, node: Map) -> _native.Storage:
 
 def _of_values(base: Any, array: Any) -> _native.Storage:
     """A function of the stored values of one array: the pattern stays."""
-    storage = base._storage
+    storage = base._whole
     stored = _convert.values_of(storage)
     with np.errstate(all="ignore"):
         values = _values(array, base, stored)
@@ -468,7 +468,7 @@ def _summed(node: Contract, dtype: np.dtype) -> _native.Storage | None:
     is_plain = len(set(node.labels[0])) == arg.ndim
     if not is_plain or not arg.is_sparse or not (inner is None or isinstance(inner, Map) and _is_stored(inner.base())):
         return None
-    storage = arg._storage
+    storage = arg._whole
     values = _convert.values_of(storage)
     if arg.fill and len(values) != storage.nnz:
         # Blocks and padded rows have values beside those of entries.
@@ -553,7 +553,7 @@ def _run(array: Any) -> _native.Storage:
 
 def _plan(array: Any) -> tuple[_Plan, tuple[Any, ...]]:
     """The kernel of an expression, and its operands."""
-    walk = _Walk()
+    walk = _Walk(not isinstance(array._node, Contract))
     shape = array.shape
     ones = 1 in shape and tuple(extent == 1 for extent in shape)
     key = (walk.signature(array), tuple(walk.kinds), array.sparse, shape != () and max(shape) > 1 << 31, array.dtype, ones)
@@ -568,9 +568,10 @@ def _plan(array: Any) -> tuple[_Plan, tuple[Any, ...]]:
 class _Walk:
     """The distinct operands of an expression in order of appearance."""
 
-    __slots__ = ("inputs", "kinds", "numbers")
+    __slots__ = ("inputs", "is_whole", "kinds", "numbers")
 
-    def __init__(self) -> None:
+    def __init__(self, is_whole: bool = True) -> None:
+        self.is_whole = is_whole
         self.inputs: list[Any] = []
         self.kinds: list[Any] = []
         self.numbers: dict[int, int] = {}
@@ -596,8 +597,10 @@ class _Walk:
         number = self.numbers.get(id(array))
         if number is None:
             number = self.numbers[id(array)] = len(self.inputs)
-            self.inputs.append(array._storage)
-            self.kinds.append((array._key, len(shape), 1 in shape and tuple([mode for mode, extent in enumerate(shape) if extent == 1])))
+            # Products read what is stored of a symmetric operand; what is made of its elements one by one may be none.
+            storage = array._whole if self.is_whole else array._storage
+            self.inputs.append(storage)
+            self.kinds.append((array._key if storage is array._storage else _convert.label_of(storage), len(shape), 1 in shape and tuple([mode for mode, extent in enumerate(shape) if extent == 1])))
         return number
 
 

@@ -635,7 +635,7 @@ def concatenate(arrays: Iterable[Any], axis: int | None = 0, out: None = None, *
     is_sparse = len(fills) == len(made) and builtins.all(fill == fills[0] or fill != fill and fills[0] != fills[0] for fill in fills)
     if not is_sparse:
         return of_numpy(np.concatenate([_numpy(each) for each in made], axis))
-    if axis == 0 and made[0].ndim == 2 and (rows := _native._rows_below([each._storage for each in made])) is not None:
+    if axis == 0 and made[0].ndim == 2 and (rows := _native._rows_below([each._whole for each in made])) is not None:
         return Array(rows, fills[0])
     return of_entries(_structure.joined([_structure.entries(each) for each in made], axis))
 
@@ -730,7 +730,7 @@ def _triangle(value: Any, below: int, above: int, dense: Callable[[np.ndarray], 
     if made.is_sparse and made.fill:
         made = of_numpy(_numpy(made))
     if made.is_sparse and made.ndim == 2:
-        rows = _native._rows_between(made._storage, (0, made.shape[0]), (0, made.shape[1]), (below, above))
+        rows = _native._rows_between(made._whole, (0, made.shape[0]), (0, made.shape[1]), (below, above))
         if rows is not None:
             return Array(rows)
 
@@ -866,7 +866,7 @@ def replaced(made: Any, index: Any, value: Any) -> Any:
         with np.errstate(all="ignore"):
             news = _structure.entries(value) if value.is_sparse else _numpy(value)
     found = _structure.assigned(made, own_index(index), news)
-    return of_entries(found, None if isinstance(found, _structure.Rows) else made.format)
+    return of_entries(found, None if isinstance(found, _structure.Rows) else made._whole.format)
 
 
 def assign(made: Any, index: Any, value: Any) -> None:

@@ -64,7 +64,7 @@ def sparse_format(shape: tuple[int, ...], sparse: Iterable[bool]) -> str:
 
 def entries(array: Any) -> Entries:
     """The elements of an array that are stored."""
-    storage = array._storage
+    storage = array._whole
     if storage.is_dense:
         dense = _convert.numpy_of(storage)
         coordinates = unlinear(np.arange(dense.size), dense.shape)
@@ -77,7 +77,7 @@ def entries(array: Any) -> Entries:
 
 def rows_of(array: Any) -> Rows | None:
     """The compressed rows of an array, if it is stored so."""
-    storage = array._storage
+    storage = array._whole
     if storage.format not in _ROWS:
         return None
     positions, columns = (np.asarray(memoryview(each)) for each in (storage.positions(1), storage.coordinates(1)))
@@ -229,7 +229,7 @@ def mapped(node: Any) -> _native.Storage:
 
 def viewed(array: Any, axes: Sequence[int | None], shape: tuple[int, ...]) -> _native.Storage:
     """The entries of an array in other modes: of each mode of the array which one of the result it is."""
-    storage = array._storage
+    storage = array._whole
     if axes == (1, 0) and (turned := _transposed(storage)) is not None:
         return turned
     made = entries(array)
@@ -325,7 +325,7 @@ def indexed(array: Any, index: Any) -> tuple[Any, bool]:
         return (made if index[0] else chosen(made, np.zeros(len(made.values), bool))._replace(shape=(0, *shape))), False
     parts = _parts(index, shape)
     if len(parts) == len(shape) and all(type(part) is int for part in parts):
-        found = array._storage.get(parts)
+        found = array._whole.get(parts)
         return (array.fill if found is None else array.dtype.type(found)), True
     return _selected(array, parts), False
 
@@ -481,7 +481,7 @@ def _stored_rows(array: Any, parts: list[Any]) -> _native.Storage | None:
     columns = first, max(first, last)
     if step != 1:
         return None
-    storage = array._storage
+    storage = array._whole
     if isinstance(rows, slice):
         first, last, step = rows.indices(count)
         if step == 1:

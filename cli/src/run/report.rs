@@ -14,6 +14,7 @@ use spc_compiler::explanation;
 use spc_compiler::format::Format;
 use spc_compiler::notation::Kernel;
 use spc_compiler::syntax::Schedule;
+use std::borrow::Cow;
 use std::fmt::{self, Write};
 use std::time::Duration;
 
@@ -295,9 +296,10 @@ pub(super) struct Shown<'a> {
 impl<'a> Shown<'a> {
     pub(super) fn of(tensor: &'a AnyTensor) -> Self {
         let mut first = Vec::new();
-        tensor.for_each_position(|index, position| {
+        let whole = with_all(tensor);
+        whole.for_each_position(|index, position| {
             if first.len() < SHOWN {
-                first.push((index.to_vec(), value(tensor.values(), position)));
+                first.push((index.to_vec(), value(whole.values(), position)));
             }
         });
         let (shape, element, stored) = (tensor.shape(), tensor.element(), tensor.nnz());
@@ -332,6 +334,11 @@ pub(super) fn result(text: &mut String, name: &str, of: &Shown<'_>, format: &str
     _ = writeln!(text, "    sum of all: {}", of.sum);
 }
 
+/// A tensor with all entries, as far as there is memory for them.
+fn with_all(tensor: &AnyTensor) -> Cow<'_, AnyTensor> {
+    tensor.unfolded().unwrap_or(Cow::Borrowed(tensor))
+}
+
 fn value(values: &Values, position: usize) -> String {
     fn text<T: Element>(values: &[T], position: usize) -> String {
         values[position].to_string()
@@ -348,6 +355,7 @@ pub(super) enum Checksum {
 
 impl Checksum {
     pub(super) fn of(tensor: &AnyTensor) -> Self {
+        let tensor = &*with_all(tensor);
         let values = tensor.values();
         let value = |position| match tensor.element().is_complex() {
             true => Checksum::Complex(values.get_c64(position)),

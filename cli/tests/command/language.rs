@@ -240,7 +240,8 @@ fn a_sparse_result_that_is_full_is_stored_whole_and_said() {
 /// A format that interleaves more bits than a number has takes as many numbers as it needs, for inputs, results and files.
 #[test]
 fn interleaved_numbers_may_have_more_than_64_bits() {
-    let entries = "# shape: 1000000000000 3000000000 5000000\n1 2 3 4\n1000000000000 3000000000 5000000 0.5\n7 2999999999 1 -2\n";
+    let entries =
+        "# shape: 1000000000000 3000000000 5000000\n1 2 3 4\n1000000000000 3000000000 5000000 0.5\n7 2999999999 1 -2\n";
     let place = Place::new().with("X.tns", entries);
     let run = ["run", "Y(i, j, k) = 2 * X(i, j, k)", "-f", "X=alto", "-f", "Y=alto", "-i", "X=X.tns", "--json"];
     let json = place.json(&[&run[..], &["--backend", "interpreter"]].concat());
@@ -249,12 +250,36 @@ fn interleaved_numbers_may_have_more_than_64_bits() {
     place.prints(&["convert", "X.spct", "back.tns"]);
     let sorted = |name: &str| {
         let text = std::fs::read_to_string(place.path(name)).unwrap();
-        let mut lines: Vec<String> =
-            text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect();
+        let mut lines: Vec<String> = text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect();
         lines.sort();
         lines
     };
     assert_eq!(sorted("back.tns"), sorted("X.tns"));
+}
+
+/// A symmetric tensor is stored once, reads as a whole one, and goes through files; what is not symmetric is named.
+#[test]
+fn symmetric_tensors_store_what_ascends() {
+    let matrix = "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 1 2\n3 1 4\n3 2 -1\n";
+    let place = Place::new().with("A.mtx", matrix).with("B.tns", "# shape: 2 2\n1 2 3\n2 1 4\n");
+    place.prints(&["convert", "A.mtx", "A.spct", "--format", "csr symmetric(i, j)"]);
+    assert_has(&place.prints(&["info", "A.spct"]), &["symmetric(i, j)", "5 entries"]);
+    let run = ["run", "y(i) = A(i, j) * x(j)", "-i", "A=A.spct", "-i", "x=ones", "--backend", "interpreter"];
+    let json = place.json(&[&run[..], &["--json"]].concat());
+    assert_eq!((json["inputs"]["A"]["nnz"].as_u64(), json["outputs"]["y"]["checksum"].as_f64()), (Some(3), Some(8.0)));
+    place.prints(&["convert", "A.spct", "back.mtx"]);
+    assert_has(&place.read("back.mtx"), &["3 3 5"]);
+    let square =
+        ["run", "C(i, j) = A(i, k) * A(j, k)", "-i", "A=A.mtx", "-f", "C=csr symmetric", "--backend", "interpreter"];
+    assert_has(&place.prints(&square), &["symmetric(i, j), 5 stored", "C(0, 0)  = 20"]);
+    let said = place.refuses(&["convert", "B.tns", "B.spct", "--format", "csr symmetric"]);
+    assert_has(&said, &["not symmetric(i, j)", "at (2, 1) it is 4, and at (1, 2) it is 3"]);
+    let said = place.refuses(&["compile", "C(i, j) = A(i, j)", "-f", "A=csr", "-f", "C=csr symmetric"]);
+    assert_has(&said, &["E0211", "may be something else"]);
+    let said = place.refuses(&["compile", "y(i) = A(i, j)", "-f", "A=csr symmetric(i, k)"]);
+    assert_has(&said, &["E0211", "no mode `k`", "`i` and `j`"]);
+    let said = place.refuses(&["compile", "y(i) = A(i, j)", "-f", "A=dense symmetric"]);
+    assert_has(&said, &["E0211", "stores every place"]);
 }
 
 /// A chain of sparse matrices: what is searched is bounded, and what is searched by half is said.

@@ -25,9 +25,9 @@ pub use declaration::{
 };
 pub use map::{Condition, Map, Unfit, Unrecoverable};
 pub use number::Number;
-pub use symmetry::{Exchange, Symmetry, SymmetryKind, Turned};
 #[cfg(feature = "compile")]
 pub use resolve::{named, taco};
+pub use symmetry::{Exchange, Symmetry, SymmetryKind, Turned};
 
 use std::fmt;
 

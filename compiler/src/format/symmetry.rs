@@ -90,15 +90,16 @@ impl Symmetry {
         for _ in &self.modes {
             let longer = |(order, is_odd): (Vec<usize>, bool)| {
                 let rest: Vec<usize> = (0..self.modes.len()).filter(|place| !order.contains(place)).collect();
-                rest.into_iter().enumerate().map(move |(before, place)| {
-                    ([&order[..], &[place]].concat(), is_odd != (before % 2 == 1))
-                })
+                rest.into_iter()
+                    .enumerate()
+                    .map(move |(before, place)| ([&order[..], &[place]].concat(), is_odd != (before % 2 == 1)))
             };
             all = all.into_iter().flat_map(longer).collect();
         }
         let exchange = |(order, is_odd): (Vec<usize>, bool)| {
             let from = |place: usize| order.iter().position(|&other| other == place);
-            let apart = (1..order.len()).filter(|&place| from(place - 1) > from(place)).map(|place| place - 1).collect();
+            let apart =
+                (1..order.len()).filter(|&place| from(place - 1) > from(place)).map(|place| place - 1).collect();
             Exchange { order, apart, turned: self.turned(is_odd) }
         };
         all.into_iter().map(exchange).collect()

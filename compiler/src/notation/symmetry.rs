@@ -59,7 +59,9 @@ impl Kernel {
         let mut changed = self.clone();
         for statement in changed.statements.iter_mut().filter(|statement| is_symmetric(statement)) {
             let tensor = self.tensor(statement.target.tensor);
-            if let Some(condition) = tensor.format.symmetry.as_ref().and_then(|symmetry| stored(symmetry, &statement.target)) {
+            if let Some(condition) =
+                tensor.format.symmetry.as_ref().and_then(|symmetry| stored(symmetry, &statement.target))
+            {
                 let value = std::mem::replace(&mut statement.value, Expr::Literal(tensor.fill));
                 let nothing = Expr::Literal(tensor.fill);
                 statement.value = Expr::Select(Box::new(condition), Box::new(value), Box::new(nothing));
@@ -91,7 +93,9 @@ impl Canonical<'_> {
     fn terms(&self, expr: &Expr) -> Vec<(bool, String)> {
         let mut terms = match expr {
             Expr::Binary(BinaryOperator::Add, left, right) => [self.terms(left), self.terms(right)].concat(),
-            Expr::Binary(BinaryOperator::Subtract, left, right) => [self.terms(left), negated(self.terms(right))].concat(),
+            Expr::Binary(BinaryOperator::Subtract, left, right) => {
+                [self.terms(left), negated(self.terms(right))].concat()
+            }
             Expr::Unary(UnaryOperator::Negate, operand) => negated(self.terms(operand)),
             other => {
                 let (is_negative, text) = self.factor(other);
@@ -128,7 +132,11 @@ impl Canonical<'_> {
                 texts.sort();
                 (signs.into_iter().fold(false, |sign, other| sign != other), format!("({})", texts.join(" * ")))
             }
-            Expr::Binary(operator @ (BinaryOperator::And | BinaryOperator::Or | BinaryOperator::Equal | BinaryOperator::NotEqual), ..) => {
+            Expr::Binary(
+                operator
+                @ (BinaryOperator::And | BinaryOperator::Or | BinaryOperator::Equal | BinaryOperator::NotEqual),
+                ..,
+            ) => {
                 let mut operands = Vec::new();
                 operands_of(expr, *operator, &mut operands);
                 let mut texts = all(&operands);
@@ -140,8 +148,12 @@ impl Canonical<'_> {
                 texts.sort();
                 (false, format!("{function:?}({})", texts.join(", ")))
             }
-            Expr::Reduce(operator, variables, body) => (false, format!("{operator:?} {}", self.reduced(variables, body))),
-            Expr::Binary(BinaryOperator::Add | BinaryOperator::Subtract, ..) => (false, format!("{:?}", self.terms(expr))),
+            Expr::Reduce(operator, variables, body) => {
+                (false, format!("{operator:?} {}", self.reduced(variables, body)))
+            }
+            Expr::Binary(BinaryOperator::Add | BinaryOperator::Subtract, ..) => {
+                (false, format!("{:?}", self.terms(expr)))
+            }
             Expr::Literal(_) | Expr::Index(..) => (false, format!("{expr:?}")),
             other => {
                 let head = match other {
@@ -205,7 +217,9 @@ fn negated(terms: Vec<(bool, String)>) -> Vec<(bool, String)> {
 /// The operands of an operator that associates.
 fn operands_of<'e>(expr: &'e Expr, operator: BinaryOperator, all: &mut Vec<&'e Expr>) {
     match expr {
-        Expr::Binary(own, left, right) if *own == operator && !matches!(own, BinaryOperator::Equal | BinaryOperator::NotEqual) => {
+        Expr::Binary(own, left, right)
+            if *own == operator && !matches!(own, BinaryOperator::Equal | BinaryOperator::NotEqual) =>
+        {
             operands_of(left, operator, all);
             operands_of(right, operator, all);
         }

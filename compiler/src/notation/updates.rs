@@ -134,12 +134,14 @@ impl Term<'_> {
         let factors = factors(body);
         let (own, others): (Vec<Expr>, Vec<Expr>) = factors.into_iter().partition(|factor| self.is_own(factor));
         let [own] = &own[..] else { return None };
-        let is_located = |access: &&Access| access.reads == Reading::Value && self.kernel.tensor(access.tensor).format.is_dense();
+        let is_located =
+            |access: &&Access| access.reads == Reading::Value && self.kernel.tensor(access.tensor).format.is_dense();
         if !others.iter().all(|factor| factor.accesses().iter().all(is_located)) {
             return None;
         }
         let variables: Vec<IndexVariable> = self.symmetry.modes.iter().map(|&mode| self.access.indices[mode]).collect();
-        reduced.extend(self.target.indices.iter().copied().filter(|index| !reduced.contains(index)).collect::<Vec<_>>());
+        reduced
+            .extend(self.target.indices.iter().copied().filter(|index| !reduced.contains(index)).collect::<Vec<_>>());
         let element = self.kernel.element_of(own);
         let classes = self.classes(own, &others, &variables);
         // Where few updates are the same, all entries are as good, in one order for each thread.
@@ -162,7 +164,8 @@ impl Term<'_> {
             });
             let summed: Vec<IndexVariable> =
                 reduced.iter().copied().filter(|index| !class.target.indices.contains(index)).collect();
-            let value = if summed.is_empty() { product } else { Expr::Reduce(ReduceOperator::Add, summed, Box::new(product)) };
+            let value =
+                if summed.is_empty() { product } else { Expr::Reduce(ReduceOperator::Add, summed, Box::new(product)) };
             (class.target, value)
         });
         Some(weighted.collect())

@@ -136,7 +136,9 @@ fn merged(kernel: &Kernel, facts: &Facts) -> Option<(Kernel, Vec<Site>)> {
 fn written(kernel: &Kernel, facts: &Facts) -> Option<Cost> {
     let sizes = Sizes { extents: estimate::extents(kernel, facts, &[]), facts: Cow::Borrowed(facts) };
     let mut cost = Some(Cost::default());
-    for (place, statement) in kernel.statements.iter().enumerate().filter(|(_, statement)| may_be_planned(kernel, statement)) {
+    for (place, statement) in
+        kernel.statements.iter().enumerate().filter(|(_, statement)| may_be_planned(kernel, statement))
+    {
         each_product(kernel, &statement.value, &mut |product| {
             let of = Place { kernel, statement, place: (place, 0), product: &product };
             let nest = site::search(of, &sizes).map(|mut search| search.written().nest);

@@ -23,7 +23,8 @@ impl Scheduler<'_> {
     pub(super) fn stand_in(&mut self, access: &Access, target: &Access) -> Access {
         let original = self.kernel.tensor(access.tensor).clone();
         let is_folded = original.format.symmetry.is_some() && self.folded != Some(access.tensor);
-        if original.kind != TensorKind::Input || original.stored.is_some() || original.format.is_walked() && !is_folded {
+        if original.kind != TensorKind::Input || original.stored.is_some() || original.format.is_walked() && !is_folded
+        {
             return access.clone();
         }
         if let Some(asked) = self.kernel.asked_copy(access).filter(|asked| asked.order.is_none()) {

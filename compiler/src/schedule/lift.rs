@@ -17,11 +17,11 @@ use super::cost::SORTED;
 use super::factor::{Nest, factors};
 use super::state::{LoopOrder, Scheduler, Term};
 use super::{Access, Expr, IndexVariable, OutputStructure, Run, Statement, TensorId};
-pub(super) use crate::notation::simplify::{has_sum, normalize};
 use crate::diagnostics::Span;
 use crate::format::Format;
 use crate::ir::ReduceOperator;
 use crate::notation::BinaryOperator;
+pub(super) use crate::notation::simplify::{has_sum, normalize};
 
 /// A sum, or another reduction, and the workspace that stands for it.
 struct Sum {
@@ -352,4 +352,3 @@ fn collect_summed(expr: &Expr, summed: &mut Vec<IndexVariable>) {
 pub(super) fn masked(value: &Expr, mask: &Access) -> Expr {
     Expr::Binary(BinaryOperator::And, Box::new(mask.stored()), Box::new(value.clone()))
 }
-

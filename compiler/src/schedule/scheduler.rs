@@ -35,8 +35,15 @@ pub(super) fn kernel(kernel: &notation::Kernel, scope: Scope, options: Options) 
     let aligned = super::pattern::aligned(kernel, &mut declared, &mut diagnostics);
     let kernel = aligned.as_ref().unwrap_or(kernel);
     let (unsettled, problems) = (BTreeSet::new(), Diagnostics::new());
-    let mut scheduler =
-        Scheduler { notation: kernel, kernel: declared, unsettled, problems, pending: Vec::new(), folded: None, carried: None };
+    let mut scheduler = Scheduler {
+        notation: kernel,
+        kernel: declared,
+        unsettled,
+        problems,
+        pending: Vec::new(),
+        folded: None,
+        carried: None,
+    };
     let directives = kernel.schedule.as_ref().map_or(&[][..], |schedule| &schedule.directives);
     let mut carrying = Directives { notation: kernel, kernel: &mut scheduler.kernel, found: &mut diagnostics };
     // What is asked of operands and results comes first, whatever the order of the text.

@@ -68,7 +68,9 @@ fn joined(one: Statement, other: Statement, shared: &[IndexVariable]) -> Result<
             Statement::Where { workspace, consumer, producer }
         }
         // A sum by itself is formed in vector lanes, and what it reads is in a cache afterwards.
-        (one @ Statement::Forall { .. }, other @ Statement::Forall { .. }) if sums_alone(&one) != sums_alone(&other) => {
+        (one @ Statement::Forall { .. }, other @ Statement::Forall { .. })
+            if sums_alone(&one) != sums_alone(&other) =>
+        {
             return Err((one, other));
         }
         (Statement::Forall { variable, run, body }, Statement::Forall { body: other, .. }) => {
@@ -102,7 +104,9 @@ fn sums_alone(statement: &Statement) -> bool {
 fn next_loop(statement: &Statement, shared: &[IndexVariable]) -> Option<IndexVariable> {
     match statement {
         Statement::Forall { variable, .. } => Some(*variable).filter(|variable| shared.contains(variable)),
-        Statement::Where { consumer, producer, .. } => next_loop(producer, shared).or_else(|| next_loop(consumer, shared)),
+        Statement::Where { consumer, producer, .. } => {
+            next_loop(producer, shared).or_else(|| next_loop(consumer, shared))
+        }
         Statement::Empty | Statement::Assign(_) | Statement::Sequence(_) => None,
     }
 }
@@ -126,12 +130,12 @@ fn renamed(statement: &Statement, pairs: &[(TensorId, TensorId)]) -> Statement {
     let inner = |statement: &Statement| Box::new(renamed(statement, pairs));
     match statement {
         Statement::Empty => Statement::Empty,
-        Statement::Forall { variable, run, body } => Statement::Forall { variable: *variable, run: *run, body: inner(body) },
-        Statement::Where { workspace, consumer, producer } => Statement::Where {
-            workspace: place(*workspace),
-            consumer: inner(consumer),
-            producer: inner(producer),
-        },
+        Statement::Forall { variable, run, body } => {
+            Statement::Forall { variable: *variable, run: *run, body: inner(body) }
+        }
+        Statement::Where { workspace, consumer, producer } => {
+            Statement::Where { workspace: place(*workspace), consumer: inner(consumer), producer: inner(producer) }
+        }
         Statement::Assign(assign) => {
             let mut assign = assign.clone();
             assign.target = access(&assign.target);

@@ -22,6 +22,7 @@ impl Against {
         shape: &[usize],
         model: &mut dyn FnMut(&[usize]) -> f64,
     ) -> Result<Self, DecomposeError> {
+        let x = &*x.unfolded()?;
         checked(x, 1, usize::MAX)?;
         same_shape(shape, x.shape())?;
         let scale = scale_of(largest_of(x));

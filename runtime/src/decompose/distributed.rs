@@ -64,6 +64,7 @@ impl DistributedTensor {
     /// # Errors
     /// As [`cp`](super::cp) where it is no tensor to decompose.
     pub fn of_tensor(x: &AnyTensor, ranks: &dyn Communicator) -> Result<Self, DecomposeError> {
+        let x = &*x.unfolded()?;
         checked(x, 3, 8)?;
         let all = entries(x)?;
         let bound = |rank: usize| cut(all.values.len(), ranks.size(), rank);

@@ -51,12 +51,7 @@ impl AnyTensor {
 }
 
 /// Calls `visit` on the index of each entry that follows from a stored one, itself first, with what becomes of the value.
-pub(super) fn each(
-    modes: &[usize],
-    exchanges: &[Exchange],
-    index: &[usize],
-    visit: &mut dyn FnMut(&[usize], Turned),
-) {
+pub(super) fn each(modes: &[usize], exchanges: &[Exchange], index: &[usize], visit: &mut dyn FnMut(&[usize], Turned)) {
     let mut turned = index.to_vec();
     for Exchange { order, apart, turned: how } in exchanges {
         if apart.iter().all(|&mode| index[modes[mode]] != index[modes[mode + 1]]) {
@@ -83,7 +78,10 @@ fn differ<T: Element>(one: T, other: T) -> bool {
 }
 
 /// All entries that follow from some.
-pub(super) fn unfolded<T: Element>(entries: Coordinates<T>, symmetry: &Symmetry) -> Result<Coordinates<T>, OutOfMemory> {
+pub(super) fn unfolded<T: Element>(
+    entries: Coordinates<T>,
+    symmetry: &Symmetry,
+) -> Result<Coordinates<T>, OutOfMemory> {
     let (indices, from) = all_of(&entries.shape, &entries.indices, entries.values.len(), symmetry)?;
     let values = from.iter().map(|&(place, turned)| turned_value(entries.values[place], turned));
     Ok(Coordinates { indices, values: memory::try_collected(values)?, ..entries })

@@ -1,7 +1,7 @@
 //! From positions back to indices: visiting and locating stored entries.
 
-use super::index_array::with_indices;
 use super::folded;
+use super::index_array::with_indices;
 use super::layout::Layout;
 use super::level_arrays::StoredLevel;
 use super::tasks;

@@ -22,7 +22,8 @@ impl fmt::Display for AnyTensor {
     /// # Ok::<(), spc::tensor::PackError>(())
     /// ```
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.show(f, &|place| with_values!(&self.values, |values| values.get(place).map(ToString::to_string)))
+        let whole = self.unfolded().map_err(|_| fmt::Error)?;
+        self.show(f, &whole, &|place| with_values!(&whole.values, |values| values.get(place).map(ToString::to_string)))
     }
 }
 
@@ -34,8 +35,8 @@ impl<T, F> fmt::Display for Tensor<T, F> {
 }
 
 impl AnyTensor {
-    /// `value` is the text of the value at a place, if there is one.
-    fn show(&self, f: &mut fmt::Formatter<'_>, value: &dyn Fn(usize) -> Option<String>) -> fmt::Result {
+    /// `value` is the text of the value at a place of the tensor with all entries, if there is one.
+    fn show(&self, f: &mut fmt::Formatter<'_>, whole: &Self, value: &dyn Fn(usize) -> Option<String>) -> fmt::Result {
         let of = |place: usize| value(place).unwrap_or_default();
         if self.order() == 0 {
             return f.write_str(&of(0));
@@ -50,11 +51,11 @@ impl AnyTensor {
             _ => (usize::MAX, usize::MAX),
         };
         if rows <= TABLE && columns <= TABLE {
-            return self.table(f, rows, columns, &of);
+            return whole.table(f, rows, columns, &of);
         }
         let mut shown = 0;
         let mut result = Ok(());
-        self.for_each_until(|index, position| {
+        whole.for_each_until(|index, position| {
             if shown == HEAD {
                 return false;
             }

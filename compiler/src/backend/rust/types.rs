@@ -4,7 +4,9 @@
 //! `[dense, compressed]` fit each other; any other is spelled level by level.
 
 use super::ident;
-use crate::format::{Coordinate, Format, Level, LevelFormat, LevelTypeName, Order, Parameter, Symmetry, named, prelude};
+use crate::format::{
+    Coordinate, Format, Level, LevelFormat, LevelTypeName, Order, Parameter, Symmetry, named, prelude,
+};
 use crate::ir::ElementType;
 use crate::notation::Tensor;
 use crate::syntax::{ExprKind, FormatDefinition};

@@ -72,7 +72,11 @@ fn check_modes(levels: &[PlacedLevel], modes: &[&str], span: Span, report: &mut 
         complete &= is_stored_once(levels, mode, name, span, report);
     }
     if complete && !modes.is_empty() {
-        let format = Format { order: modes.len(), levels: levels.iter().map(|placed| placed.level.clone()).collect(), symmetry: None };
+        let format = Format {
+            order: modes.len(),
+            levels: levels.iter().map(|placed| placed.level.clone()).collect(),
+            symmetry: None,
+        };
         if let Err(Unrecoverable { mode }) = Map::new(&format) {
             report.push(not_recoverable(levels, mode, modes[mode], span));
         }

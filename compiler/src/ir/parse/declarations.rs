@@ -1,7 +1,9 @@
 //! What stands before the body: dimensions, tensors, arrays, variables.
 
 use super::{MAXIMUM_DEPTH, Parser, Result, Token};
-use crate::format::{Coordinate, Format, IndexWidth, Level, LevelFormat, Order, Role, Symmetry, SymmetryKind, mode_name};
+use crate::format::{
+    Coordinate, Format, IndexWidth, Level, LevelFormat, Order, Role, Symmetry, SymmetryKind, mode_name,
+};
 use crate::ir::*;
 
 impl<'t> Parser<'t> {

@@ -251,7 +251,11 @@ impl Random {
             Format::of_levels((0..order).map(|_| self.level_format()))
         } else {
             let level = |r: &mut Self| Level { coordinate: r.coordinate(order.max(1), 2), format: r.level_format() };
-            Format { order: order.max(1), levels: self.many(4, level).into_iter().chain([level(self)]).collect(), symmetry: None }
+            Format {
+                order: order.max(1),
+                levels: self.many(4, level).into_iter().chain([level(self)]).collect(),
+                symmetry: None,
+            }
         };
         let structure = self.one(&[
             Structure::Dense,

@@ -5,7 +5,8 @@ use super::indices::{self, Indices};
 use super::problems::Problems;
 use super::uses::{self, Part, Use};
 use super::{
-    call, exchanged, functions, literal, mistakes, repeat, result, schedule, sequence, statement, temporary, tensors, types,
+    call, exchanged, functions, literal, mistakes, repeat, result, schedule, sequence, statement, temporary, tensors,
+    types,
 };
 use crate::diagnostics::codes::{notation as codes, warnings as warning_codes};
 use crate::diagnostics::{Diagnostic, Diagnostics, Span, spelled, suggest};

@@ -110,6 +110,7 @@ pub fn cp(
     options: &CpOptions,
     observe: Observer<'_, KTensor>,
 ) -> Result<Fitted<KTensor>, DecomposeError> {
+    let x = &*x.unfolded()?;
     checked(x, 3, 8)?;
     check(x.shape(), options)?;
     match method {

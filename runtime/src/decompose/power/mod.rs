@@ -105,6 +105,7 @@ pub fn power(
     observe: Observer<'_, KTensor>,
 ) -> Result<Fitted<KTensor>, DecomposeError> {
     let begin = Instant::now();
+    let x = &*x.unfolded()?;
     checked(x, 2, 8)?;
     check_options(x, options)?;
     let element = kernel_element(x.element(), options.element)?;

@@ -111,6 +111,7 @@ pub fn tucker(
     options: &TuckerOptions,
     observe: Observer<'_, TuckerTensor>,
 ) -> Result<Fitted<TuckerTensor>, DecomposeError> {
+    let x = &*x.unfolded()?;
     checked(x, 3, 8)?;
     check(x.shape(), options)?;
     run::run((scaled(x)?, x.element()), method, options, None, observe)

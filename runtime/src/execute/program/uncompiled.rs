@@ -182,7 +182,7 @@ impl Uncompiled {
         let schedule_time = start.elapsed();
         let mut operands = by_tensor(&concrete.interface, inputs)?;
         let mut extents = extents::resolve(&concrete.interface, &operands, dimensions)?;
-        let for_shapes = for_shapes(kernel, &concrete.interface, &extents);
+        let for_shapes = for_shapes(kernel, &concrete, &extents);
         let kernel = for_shapes.as_ref().unwrap_or(kernel);
         if for_shapes.is_some() {
             concrete = schedule::schedule(kernel, schedule_options).map_err(ProgramError::Schedule)?;
@@ -319,19 +319,24 @@ impl Uncompiled {
     }
 }
 
-/// The kernel with formats for the shapes of its inputs and results, where some have no room in one that it declares.
-fn for_shapes(
-    kernel: &notation::Kernel,
-    interface: &concrete::Kernel,
-    extents: &[usize],
-) -> Option<notation::Kernel> {
+/// The kernel with formats for the shapes of its tensors, where some have no room in one that it declares.
+fn for_shapes(kernel: &notation::Kernel, program: &schedule::Program, extents: &[usize]) -> Option<notation::Kernel> {
+    let interface = &program.interface;
     let mut changed = None;
-    for tensor in &interface.tensors {
-        let shape: Vec<usize> = tensor.extents.iter().map(|&extent| extents[extent]).collect();
-        let format = tensor.format.for_shape(&shape);
-        if format != tensor.format
-            && let Some(place) = kernel.tensors.iter().position(|declared| declared.name == tensor.name)
-        {
+    for (declared, place) in kernel.tensors.iter().zip(0..) {
+        let of = |within: &concrete::Kernel| {
+            let tensor = within.tensors.iter().find(|tensor| tensor.name == declared.name)?;
+            let modes = tensor.stored.as_ref().map_or(&tensor.extents, |stored| &stored.extents);
+            let extent = |&mode: &usize| {
+                let name = &within.extents[mode].name;
+                let place = interface.extents.iter().position(|extent| extent.name == *name)?;
+                extents.get(place).copied()
+            };
+            modes.iter().map(extent).collect::<Option<Vec<usize>>>()
+        };
+        let Some(shape) = of(interface).or_else(|| program.kernels.iter().find_map(of)) else { continue };
+        let format = declared.format.for_shape(&shape);
+        if format != declared.format {
             changed.get_or_insert_with(|| kernel.clone()).tensors[place].format = format;
         }
     }

@@ -124,7 +124,8 @@ fn symmetry(line: &str, order: usize) -> Option<Symmetry> {
     let kind = words.next()?;
     let kind = SymmetryKind::ALL.into_iter().find(|candidate| candidate.name() == kind)?;
     let modes = words.map(str::parse).collect::<Result<Vec<usize>, _>>().ok()?;
-    let is_valid = modes.len() > 1 && modes.is_sorted_by(|one, next| one < next) && modes.iter().all(|&mode| mode < order);
+    let is_valid =
+        modes.len() > 1 && modes.is_sorted_by(|one, next| one < next) && modes.iter().all(|&mode| mode < order);
     is_valid.then_some(Symmetry { kind, modes })
 }
 
