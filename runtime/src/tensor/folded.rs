@@ -1,7 +1,7 @@
 //! Tensors that store one of the entries that follow from each other by a symmetry of the format.
 
 use super::pack::PackError;
-use super::{AnyTensor, Coordinates, Duplicates, Element, Indices, OutOfMemory, pack_filled};
+use super::{AnyTensor, Coordinates, Element, Indices, OutOfMemory};
 use crate::memory;
 use spc_compiler::format::{Exchange, Format, IndexWidth, LevelFormat, Symmetry, Turned};
 use std::borrow::Cow;
@@ -107,27 +107,25 @@ fn all_of(shape: &[usize], stored: &[Indices], count: usize, symmetry: &Symmetry
     Ok((narrowed.collect::<Result<_, _>>()?, from))
 }
 
-/// Those of all entries that a symmetric format stores, once others are as they follow from them.
-pub(super) fn folded<T: Element>(
-    entries: Coordinates<T>,
-    symmetry: &Symmetry,
-    duplicates: Duplicates,
-    fill: T,
-) -> Result<Coordinates<T>, PackError> {
-    let wide = LevelFormat::SINGLETON.nonunique().with_coordinates(IndexWidth::U64);
-    let mut levels = vec![LevelFormat::COMPRESSED.nonunique().with_coordinates(IndexWidth::U64)];
-    levels.extend(vec![wide; entries.shape.len() - 1]);
+/// A format in which each index is there once, and can be found.
+pub(super) fn listing(order: usize) -> Format {
+    let wide = |level: LevelFormat| level.nonunique().with_coordinates(IndexWidth::U64);
+    let mut levels = vec![wide(LevelFormat::COMPRESSED)];
+    levels.extend(vec![wide(LevelFormat::SINGLETON); order - 1]);
     if let Some(last) = levels.last_mut() {
         *last = last.with_unique(true);
     }
-    // Each index is there once, and can be found.
-    let all = pack_filled(entries, &Format::of_levels(levels), duplicates, fill)?;
+    Format::of_levels(levels)
+}
+
+/// Those of all entries, in the format of [`listing`], that a symmetric format stores, once others are as they follow from them.
+pub(super) fn folded<T: Element>(all: &AnyTensor, symmetry: &Symmetry, fill: T) -> Result<Coordinates<T>, PackError> {
     let values = all.values_of::<T>().unwrap_or_default();
     let value = |place: Option<usize>| place.map_or(fill, |place| values[place]);
     let follows = |place: Option<usize>, from: Option<usize>, turned: Turned| {
         !differ(value(place), turned_value(value(from), turned))
     };
-    let places = stored_places(&all, symmetry, &follows).map_err(|(index, from)| {
+    let places = stored_places(all, symmetry, &follows).map_err(|(index, from)| {
         let text = |index: &[usize]| value(all.locate(index)).to_string();
         let values = (text(&index), text(&from));
         PackError::NotSymmetric { symmetry: symmetry.to_string(), index, from, values }

@@ -76,7 +76,7 @@ named_formats! {
     Lco [N] [] = 0, [
         one(linear(0..N), LevelFormat::COMPRESSED.with_coordinates(IndexWidth::U64)),
     ];
-    /// One number for each entry, of the interleaved bits of its coordinates (Helal 2021).
+    /// One number for each entry, of the interleaved bits of its coordinates (Helal 2021); several where they are more than 64.
     Alto [N] [] = 0, [
         one(interleave(0..N), LevelFormat::COMPRESSED.with_coordinates(IndexWidth::U64)),
     ];

@@ -41,7 +41,7 @@ pub(crate) use runs::Runs;
 #[cfg(feature = "compile")]
 pub(crate) use stored_order::StoredOrder;
 
-use super::folded::folded;
+use super::folded;
 use super::layout::{Layout, follows};
 use super::tasks;
 use super::{AnyTensor, Buffer, Coordinates, Element, Indices, LevelArrays, OutOfMemory};
@@ -150,7 +150,10 @@ fn pack_any(
             None => <T as Pack>::pack(coordinates, format, duplicates, fill),
             Some(symmetry) => {
                 Layout::new(format, &coordinates.shape)?;
-                let stored = folded(coordinates, symmetry, duplicates, fill)?;
+                let all = folded::listing(format.order);
+                let all = <T as Pack>::pack(coordinates, &all, duplicates, fill)?;
+                let stored = folded::folded(&all, symmetry, fill)?;
+                drop(all);
                 let tensor = <T as Pack>::pack(stored, &format.unfolded(), duplicates, fill)?;
                 Ok(tensor.with_symmetry(format.symmetry.clone()))
             }
