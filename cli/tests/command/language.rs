@@ -245,7 +245,7 @@ fn interleaved_numbers_may_have_more_than_64_bits() {
     let place = Place::new().with("X.tns", entries);
     let run = ["run", "Y(i, j, k) = 2 * X(i, j, k)", "-f", "X=alto", "-f", "Y=alto", "-i", "X=X.tns", "--json"];
     let json = place.json(&[&run[..], &["--backend", "interpreter"]].concat());
-    assert_eq!((json["outputs"]["Y"]["nnz"].as_u64(), json["outputs"]["Y"]["sum"].as_f64()), (Some(3), Some(5.0)));
+    assert_eq!((json["outputs"]["Y"]["nnz"].as_u64(), json["outputs"]["Y"]["checksum"].as_f64()), (Some(3), Some(5.0)));
     place.prints(&["convert", "X.tns", "X.spct", "--format", "alto"]);
     place.prints(&["convert", "X.spct", "back.tns"]);
     let sorted = |name: &str| {

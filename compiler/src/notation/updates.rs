@@ -36,6 +36,7 @@ use super::simplify::{has_sum, normalize, simplify};
 use super::{Access, Assignment, BinaryOperator, Expr, IndexVariable, Kernel, Reading, Role, TensorId, UnaryOperator};
 use crate::format::{Exchange, Symmetry};
 use crate::ir::{ElementType, Function, Literal, ReduceOperator};
+use crate::syntax::Directive;
 
 /// A statement as updates for each stored entry of a symmetric operand.
 pub(crate) struct Updates {
@@ -58,7 +59,8 @@ impl Kernel {
         let is_plain = |(place, index): (usize, &IndexVariable)| {
             self.variables[index.0].value.is_none() && !access.indices[..place].contains(index)
         };
-        let is_possible = self.schedule.as_ref().is_none_or(|schedule| schedule.directives.is_empty())
+        let directives = self.schedule.iter().flat_map(|schedule| &schedule.directives);
+        let is_possible = directives.into_iter().all(leaves_loops)
             && statement.mask.is_none()
             && statement.operator.is_none_or(|operator| operator == ReduceOperator::Add)
             && !statement.is_recurrent()
@@ -85,6 +87,14 @@ impl Kernel {
         let modes = operand.format.mode_order()?;
         let loops = modes.into_iter().map(|mode| access.indices[mode]).collect();
         Some(Updates { operand: access.tensor, loops, statements, walked })
+    }
+}
+
+/// Whether a directive says nothing of loops inside of the walk, whose order and sums follow from it.
+fn leaves_loops(directive: &Directive) -> bool {
+    match directive.name.name.as_str() {
+        "walk" => directive.choices.is_empty(),
+        name => ["inline", "materialize", "assemble", "parallel", "deterministic", "plan"].contains(&name),
     }
 }
 

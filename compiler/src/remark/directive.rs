@@ -12,6 +12,7 @@ impl What {
                 let all: Vec<&str> = tensors.iter().chain(levels).map(String::as_str).collect();
                 format!("walk({})", all.join(", "))
             }
+            What::WalkedOnce(name) => format!("walk({name})"),
             What::Copied { tensor, order } => format!("copy({tensor}({}))", order.join(", ")),
             What::Permuted { tensor, order } => format!("copy({tensor}({}): permutation)", order.join(", ")),
             What::SamePattern(first, second) => format!("same_pattern({first}, {second})"),
@@ -66,7 +67,6 @@ impl What {
             | What::AtOnce(_)
             | What::InFibers(_)
             | What::Converted(_)
-            | What::WalkedOnce(_)
             | What::Transposed { .. }
             | What::Delivered { .. }
             | What::BlockSums(_)

@@ -365,6 +365,8 @@ pub enum Why {
     SameCoordinates,
     /// Loops do not walk a format.
     NotWalked(String),
+    /// A symmetric operand does not store all entries, and they are met by others here, or no two make the same update.
+    StoredOnce,
     /// Each stored entry of a symmetric operand stands for others, and makes so many updates.
     Exchanges(usize),
     /// The storage order is against that of the loops.

@@ -238,6 +238,9 @@ impl Display for Why {
             Why::SameCoordinates => f.write_str(
                 "entries at the same indices store the same coordinates, so they meet in these; no copy is needed",
             ),
+            Why::StoredOnce => f.write_str(
+                "it stores one of the entries that follow from each other, and all are needed here, in the order of the loops",
+            ),
             Why::Exchanges(1) => f.write_str("an entry stands for those with its indices exchanged, which make the same update"),
             Why::Exchanges(count) => {
                 write!(f, "an entry stands for those with its indices exchanged: together they make {count} updates")

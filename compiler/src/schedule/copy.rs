@@ -36,7 +36,8 @@ impl Scheduler<'_> {
         let made = self.kernel.tensors.iter().position(|tensor| tensor.kind == kind);
         let place = made.unwrap_or_else(|| {
             let format = self.plain_format(&original.format, access, target);
-            self.decide(What::Converted(original.name.clone()), Why::NotWalked(original.format.to_string()));
+            let why = if is_folded { Why::StoredOnce } else { Why::NotWalked(original.format.to_string()) };
+            self.decide(What::Converted(original.name.clone()), why);
             self.unsettled.insert(TensorId(self.kernel.tensors.len()));
             self.push_copy(access, Tensor { format, kind, ..original })
         });

@@ -66,6 +66,14 @@ pub fn record<'a>(chain: &Chain, kernels: impl Iterator<Item = (&'a Kernel, &'a 
         let scope = (kernels.len() > 1).then(|| result(kernel)).flatten();
         let mut remarks: Vec<Remark> =
             kernel.decisions.iter().filter(|remark| is_last_word(remark, kernel)).cloned().collect();
+        // The order of its loops, their sums and vectors follow from such a walk.
+        if remarks.iter().any(|remark| matches!(remark.what, What::WalkedOnce(_))) {
+            let is_inside =
+                |what: &What| matches!(what, What::Accumulated { .. } | What::Reordered(_) | What::Vector(_));
+            remarks.retain(|remark| !is_inside(&remark.what));
+            all.extend(chosen(scope, chain, remarks.iter()));
+            continue;
+        }
         remarks.extend(copies(kernel));
         remarks.extend(vectors(kernel));
         if kernel.target == Target::Cpu {

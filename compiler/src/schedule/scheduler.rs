@@ -10,7 +10,7 @@ use super::structure::Question;
 use super::together;
 use super::{
     Access, Balance, Cut, Direction, Expr, IndexVariable, Kernel, NotParallel, OutputStructure, Pivot, Run, Share,
-    Statement, Target, Tensor, TensorKind, Way,
+    Statement, Target, Tensor, TensorId, TensorKind, Way,
 };
 use super::{is_identity, level_variables, simplify_expr};
 use crate::diagnostics::codes::notation as codes;
@@ -193,17 +193,33 @@ impl Scheduler<'_> {
         let Updates { operand, loops, statements, walked } = updates;
         self.folded = Some(operand);
         self.kernel.asked.order.extend(loops.windows(2).map(|pair| (pair[0], pair[1])));
+        let first = self.kernel.tensors.len();
         let mut nests: Vec<Statement> = statements.iter().map(|statement| self.loops_for(statement)).collect();
         let of_entries = nests.split_off(nests.len() - walked);
         let name = self.kernel.tensor(operand).name.clone();
         self.decide(What::WalkedOnce(name), Why::Exchanges(walked));
+        let walks = self.kernel.asked.walks.iter().filter(|walk| walk.tensors.contains(&operand));
+        let spans: Vec<Span> = walks.map(|walk| walk.span).collect();
+        spans.into_iter().for_each(|span| self.kernel.asked.keep(span));
         let mut nest = together::together(of_entries, &loops);
         self.weigh_once(&mut nest, operand, loops.last().copied());
         nests.push(nest);
-        match nests.len() {
-            1 => nests.remove(0),
-            _ => Statement::Sequence(nests),
+        self.without_unmade(&nests.into_iter().fold(Statement::Empty, together::in_order), first)
+    }
+
+    /// The statement with other ids for the tensors from `first` on, of which those workspaces are left out that are not made.
+    fn without_unmade(&mut self, statement: &Statement, first: usize) -> Statement {
+        let mut made = Vec::new();
+        statement.for_each_workspace(&mut |workspace| made.push(workspace));
+        let tensors = self.kernel.tensors.split_off(first);
+        let mut pairs = Vec::new();
+        for (old, tensor) in (first..).map(TensorId).zip(tensors) {
+            if !tensor.kind.is_workspace() || made.contains(&old) {
+                pairs.push((old, TensorId(self.kernel.tensors.len())));
+                self.kernel.tensors.push(tensor);
+            }
         }
+        together::renamed(statement, &pairs)
     }
 
     fn assignment(&mut self, assignment: &notation::Assignment) -> Statement {

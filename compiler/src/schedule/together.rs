@@ -84,8 +84,10 @@ fn both(one: Statement, other: Statement, shared: &[IndexVariable]) -> Statement
     joined(one, other, shared).unwrap_or_else(|(one, other)| in_order(one, other))
 }
 
-fn in_order(one: Statement, other: Statement) -> Statement {
+/// One after the other.
+pub(super) fn in_order(one: Statement, other: Statement) -> Statement {
     let parts = |statement| match statement {
+        Statement::Empty => Vec::new(),
         Statement::Sequence(parts) => parts,
         other => vec![other],
     };
@@ -123,8 +125,8 @@ fn are_alike((one, workspace): (&Statement, TensorId), (other, second): (&Statem
     renamed(other, &pairs) == *one
 }
 
-/// The statement with other workspaces in the place of some.
-fn renamed(statement: &Statement, pairs: &[(TensorId, TensorId)]) -> Statement {
+/// The statement with other tensors in the place of some.
+pub(super) fn renamed(statement: &Statement, pairs: &[(TensorId, TensorId)]) -> Statement {
     let place = |tensor: TensorId| pairs.iter().find(|(from, _)| *from == tensor).map_or(tensor, |(_, to)| *to);
     let access = |access: &Access| Access { tensor: place(access.tensor), ..access.clone() };
     let inner = |statement: &Statement| Box::new(renamed(statement, pairs));

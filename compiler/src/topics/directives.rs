@@ -80,7 +80,7 @@ schedule { materialize(t); }",
         name: "walk",
         arguments: &[TensorOr, TensorsOrNews],
         example: "walk(A, i0, j0, i1, j1)",
-        asks: "loops over the stored levels of `A`, with these names where a level stores a computed coordinate; indices are computed from them. `walk(A: none)` forbids it, and a plain copy is read",
+        asks: "loops over the stored levels of `A`, with these names where a level stores a computed coordinate; indices are computed from them; of a symmetric `A`, one loop over its stored entries for the updates of all that follow from them. `walk(A: none)` forbids it, and a plain copy is read",
         kernel: "fn product(A: bcsr(4), x: dense) -> y: dense { y(i) = A(i, j) * x(j); }
 schedule { walk(A, i0, j0, i1, j1); }",
     },
