@@ -21,10 +21,8 @@ pub(super) fn together(statements: Vec<Statement>, shared: &[IndexVariable]) -> 
     for statement in statements {
         match all.pop() {
             None => all.push(statement),
-            Some(last) => match joined(last, statement, shared) {
-                Ok(one) => all.push(one),
-                Err((last, statement)) => all.extend([last, statement]),
-            },
+            Some(last) if have_one_loop(&last, &statement, shared) => all.push(joined(last, statement, shared)),
+            Some(last) => all.extend([last, statement]),
         }
     }
     sequence(all)
@@ -37,14 +35,19 @@ fn sequence(mut statements: Vec<Statement>) -> Statement {
     }
 }
 
-/// One statement of two; the two where they have no loop in common.
-fn joined(one: Statement, other: Statement, shared: &[IndexVariable]) -> Result<Statement, (Statement, Statement)> {
-    let loops = (next_loop(&one, shared), next_loop(&other, shared));
-    let (Some(first), Some(second)) = loops else { return Err((one, other)) };
-    if first != second {
-        return Err((one, other));
-    }
-    Ok(match (one, other) {
+/// Whether two statements begin with one loop, behind their workspaces. A sum by itself is formed in vector lanes, and what it reads is in a
+/// cache afterwards: it stays alone.
+fn have_one_loop(one: &Statement, other: &Statement, shared: &[IndexVariable]) -> bool {
+    let is_loop = |statement: &Statement| matches!(statement, Statement::Forall { .. });
+    let first = next_loop(one, shared);
+    first.is_some()
+        && first == next_loop(other, shared)
+        && !(is_loop(one) && is_loop(other) && sums_alone(one) != sums_alone(other))
+}
+
+/// One statement of two that begin with one loop.
+fn joined(one: Statement, other: Statement, shared: &[IndexVariable]) -> Statement {
+    match (one, other) {
         // What is the same is formed once.
         (
             Statement::Where { workspace, consumer, producer },
@@ -67,21 +70,18 @@ fn joined(one: Statement, other: Statement, shared: &[IndexVariable]) -> Result<
             **place = both(one, inner, shared);
             Statement::Where { workspace, consumer, producer }
         }
-        // A sum by itself is formed in vector lanes, and what it reads is in a cache afterwards.
-        (one @ Statement::Forall { .. }, other @ Statement::Forall { .. })
-            if sums_alone(&one) != sums_alone(&other) =>
-        {
-            return Err((one, other));
-        }
         (Statement::Forall { variable, run, body }, Statement::Forall { body: other, .. }) => {
             Statement::Forall { variable, run, body: Box::new(both(*body, *other, shared)) }
         }
         (one, other) => in_order(one, other),
-    })
+    }
 }
 
 fn both(one: Statement, other: Statement, shared: &[IndexVariable]) -> Statement {
-    joined(one, other, shared).unwrap_or_else(|(one, other)| in_order(one, other))
+    match have_one_loop(&one, &other, shared) {
+        true => joined(one, other, shared),
+        false => in_order(one, other),
+    }
 }
 
 /// One after the other.
