@@ -1,6 +1,6 @@
 //! Tensors that store one of the entries that follow from each other by a symmetry of the format.
 
-use super::pack::PackError;
+use super::pack::{NotSymmetric, PackError};
 use super::{AnyTensor, Coordinates, Element, Indices, OutOfMemory};
 use crate::memory;
 use spc_compiler::format::{Exchange, Format, IndexWidth, LevelFormat, Symmetry, Turned};
@@ -128,7 +128,7 @@ pub(super) fn folded<T: Element>(all: &AnyTensor, symmetry: &Symmetry, fill: T) 
     let places = stored_places(all, symmetry, &follows).map_err(|(index, from)| {
         let text = |index: &[usize]| value(all.locate(index)).to_string();
         let values = (text(&index), text(&from));
-        PackError::NotSymmetric { symmetry: symmetry.to_string(), index, from, values }
+        PackError::NotSymmetric(Box::new(NotSymmetric { symmetry: symmetry.to_string(), index, from, values }))
     })?;
     let (columns, places) = places;
     let narrowed = columns.into_iter().zip(all.shape()).map(|(column, &extent)| Indices::of(&column, extent));

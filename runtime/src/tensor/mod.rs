@@ -92,7 +92,7 @@ pub use named::*;
 #[cfg(feature = "compile")]
 pub(crate) use pack::StoredOrder;
 pub(crate) use pack::{Array, Assembled, Runs, RunsError};
-pub use pack::{Duplicates, PackError, pack, pack_filled};
+pub use pack::{Duplicates, NotSymmetric, PackError, pack, pack_filled};
 pub use parts::NotCut;
 pub use shared::Shared;
 pub use spc_compiler::ir::ElementType;

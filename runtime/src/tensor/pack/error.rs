@@ -191,19 +191,8 @@ pub enum PackError {
         count: usize,
     },
     /// Entries that should follow from each other do not.
-    #[error(
-        "the tensor is not {symmetry}: at {} it is {}, and at {} it is {}", one_based(index), values.0, one_based(from), values.1
-    )]
-    NotSymmetric {
-        /// What it should be.
-        symmetry: String,
-        /// The index of an entry.
-        index: Vec<usize>,
-        /// That of the entry that it should follow from.
-        from: Vec<usize>,
-        /// Both values.
-        values: (String, String),
-    },
+    #[error("{0}")]
+    NotSymmetric(Box<NotSymmetric>),
     /// The fill value is a complex number that is not real.
     #[error("the fill value is {fill}, but what stands for entries that are not stored must be real")]
     ComplexFill {
@@ -213,6 +202,20 @@ pub enum PackError {
     /// There is not enough memory.
     #[error("{0}; `compressed` levels store only what occurs")]
     Memory(#[from] OutOfMemory),
+}
+
+/// An entry that does not follow from the one that it should follow from.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the tensor is not {symmetry}: at {} it is {}, and at {} it is {}", one_based(index), values.0, one_based(from), values.1)]
+pub struct NotSymmetric {
+    /// What the tensor should be.
+    pub symmetry: String,
+    /// The index of the entry.
+    pub index: Vec<usize>,
+    /// That of the other one.
+    pub from: Vec<usize>,
+    /// Both values.
+    pub values: (String, String),
 }
 
 /// Why entries do not pack by way of files.

@@ -35,8 +35,8 @@ mod stored_order;
 mod tests;
 
 pub(crate) use assemble::{Array, Assembled};
-pub use error::PackError;
 pub(crate) use error::RunsError;
+pub use error::{NotSymmetric, PackError};
 pub(crate) use runs::Runs;
 #[cfg(feature = "compile")]
 pub(crate) use stored_order::StoredOrder;
