@@ -56,24 +56,23 @@ fn joined(one: Statement, other: Statement, shared: &[IndexVariable]) -> Stateme
             let reader = renamed(&reader, &[(second, workspace)]);
             Statement::Where { workspace, consumer: Box::new(both(*consumer, reader, shared)), producer }
         }
-        (Statement::Where { workspace, consumer, producer }, other) => {
-            let (mut consumer, mut producer) = (consumer, producer);
-            let place = if next_loop(&producer, shared).is_some() { &mut producer } else { &mut consumer };
-            let inner = std::mem::replace(&mut **place, Statement::Empty);
-            **place = both(inner, other, shared);
-            Statement::Where { workspace, consumer, producer }
-        }
-        (one, Statement::Where { workspace, consumer, producer }) => {
-            let (mut consumer, mut producer) = (consumer, producer);
-            let place = if next_loop(&producer, shared).is_some() { &mut producer } else { &mut consumer };
-            let inner = std::mem::replace(&mut **place, Statement::Empty);
-            **place = both(one, inner, shared);
-            Statement::Where { workspace, consumer, producer }
-        }
+        (one @ Statement::Where { .. }, other) => at_loop(one, shared, |inner| both(inner, other, shared)),
+        (one, other @ Statement::Where { .. }) => at_loop(other, shared, |inner| both(one, inner, shared)),
         (Statement::Forall { variable, run, body }, Statement::Forall { body: other, .. }) => {
             Statement::Forall { variable, run, body: Box::new(both(*body, *other, shared)) }
         }
         (one, other) => in_order(one, other),
+    }
+}
+
+/// A statement with a workspace in which the part that begins with the loop is another.
+fn at_loop(statement: Statement, shared: &[IndexVariable], change: impl FnOnce(Statement) -> Statement) -> Statement {
+    match statement {
+        Statement::Where { workspace, consumer, producer } => match next_loop(&producer, shared) {
+            Some(_) => Statement::Where { workspace, consumer, producer: Box::new(change(*producer)) },
+            None => Statement::Where { workspace, consumer: Box::new(change(*consumer)), producer },
+        },
+        other => change(other),
     }
 }
 

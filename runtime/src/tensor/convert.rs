@@ -7,6 +7,7 @@ use super::{
 };
 use spc_compiler::format::{Coordinate, Format, Level};
 use spc_compiler::ir::{Literal, ReduceOperator};
+use std::borrow::Cow;
 
 /// Entries as a kernel has listed them.
 pub(crate) struct Listed<'a> {
@@ -45,6 +46,29 @@ impl AnyTensor {
             return Ok(self.clone());
         }
         with_values!(&self.values, |values| self.convert_values(values, format, false))
+    }
+
+    /// The tensor with all of its entries stored: itself, where the format has no symmetry.
+    ///
+    /// ```
+    /// use spc::tensor::{Coordinates, Duplicates, Indices, pack};
+    /// use spc_compiler::format::{Format, Symmetry, SymmetryKind};
+    ///
+    /// let symmetric = Symmetry { kind: SymmetryKind::Symmetric, modes: vec![0, 1] };
+    /// let indices = vec![Indices::U32(vec![0, 1, 2]), Indices::U32(vec![1, 0, 2])];
+    /// let entries = Coordinates { shape: vec![3, 3], shape_is_stated: true, indices, values: vec![5.0, 5.0, 7.0] };
+    /// let a = pack(entries, &Format::csr().with_symmetry(Some(symmetric)), Duplicates::Sum)?;
+    /// assert_eq!((a.nnz(), a.unfolded()?.nnz()), (2, 3));
+    /// # Ok::<(), spc::tensor::PackError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When there is no memory for them.
+    pub fn unfolded(&self) -> Result<Cow<'_, AnyTensor>, PackError> {
+        match self.format.symmetry {
+            None => Ok(Cow::Borrowed(self)),
+            Some(_) => self.convert_stored(&self.format.unfolded()).map(Cow::Owned),
+        }
     }
 
     /// A tensor of entries that a kernel has listed in any order.

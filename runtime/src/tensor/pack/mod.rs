@@ -22,6 +22,7 @@ mod assemble;
 mod build;
 mod deal;
 mod error;
+mod folded;
 mod grow;
 mod key;
 mod order;
@@ -41,7 +42,6 @@ pub(crate) use runs::Runs;
 #[cfg(feature = "compile")]
 pub(crate) use stored_order::StoredOrder;
 
-use super::folded;
 use super::layout::{Layout, follows};
 use super::tasks;
 use super::{AnyTensor, Buffer, Coordinates, Element, Indices, LevelArrays, OutOfMemory};
