@@ -51,13 +51,12 @@ impl AnyTensor {
     /// The tensor with all of its entries stored: itself, where the format has no symmetry.
     ///
     /// ```
-    /// use spc::tensor::{Coordinates, Duplicates, Indices, pack};
-    /// use spc_compiler::format::{Format, Symmetry, SymmetryKind};
+    /// use spc::tensor::{Coordinates, Csr, Duplicates, Indices, Mode, StorageFormat, Symmetric, pack};
     ///
-    /// let symmetric = Symmetry { kind: SymmetryKind::Symmetric, modes: vec![0, 1] };
+    /// let format = Symmetric::<Csr, (Mode<0>, Mode<1>)>::format();
     /// let indices = vec![Indices::U32(vec![0, 1, 2]), Indices::U32(vec![1, 0, 2])];
     /// let entries = Coordinates { shape: vec![3, 3], shape_is_stated: true, indices, values: vec![5.0, 5.0, 7.0] };
-    /// let a = pack(entries, &Format::csr().with_symmetry(Some(symmetric)), Duplicates::Sum)?;
+    /// let a = pack(entries, &format, Duplicates::Sum)?;
     /// assert_eq!((a.nnz(), a.unfolded()?.nnz()), (2, 3));
     /// # Ok::<(), spc::tensor::PackError>(())
     /// ```
@@ -135,7 +134,6 @@ impl AnyTensor {
     ///
     /// # Errors
     /// As [`pack`](super::pack()).
-    #[cfg(feature = "compile")]
     pub(crate) fn delivered(self, format: &Format) -> Result<AnyTensor, PackError> {
         self.with_symmetry(format.symmetry.clone()).convert_stored(format)
     }
