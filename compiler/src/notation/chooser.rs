@@ -3,8 +3,7 @@
 use super::simplify::{is_identity, known, literal, simplify, with_missing};
 use super::{Access, Assignment, Expr, IndexVariable, Kernel, Reading, Role, TensorId};
 
-/// The sparse tensor, at the indices of what a statement makes, outside of whose entries nothing is read of it: of a dense temporary of
-/// sums.
+/// The sparse tensor, at the indices of what a statement makes, outside of whose entries nothing is read of it: of a dense temporary.
 pub(super) fn chooser(kernel: &Kernel, place: usize) -> Option<Access> {
     let made = &kernel.statements[place];
     let temporary = made.target.tensor;
@@ -19,7 +18,6 @@ pub(super) fn chooser(kernel: &Kernel, place: usize) -> Option<Access> {
         && tensor.format.order > 1
         && made.mask.is_none()
         && made.operator.is_none()
-        && has_reduction(&made.value)
         && is_plain(&made.target)
         && kernel.statements[..place].iter().all(|other| other.target.tensor != temporary);
     if !is_candidate {
@@ -86,8 +84,4 @@ fn does_nothing_without(kernel: &Kernel, statement: &Assignment, access: &Access
         }
         value => known(value, &missing).is_some_and(is_nothing),
     }
-}
-
-fn has_reduction(value: &Expr) -> bool {
-    matches!(value, Expr::Reduce(..)) || value.children().into_iter().any(has_reduction)
 }

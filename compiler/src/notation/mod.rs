@@ -31,7 +31,7 @@ pub use crate::ir::{BinaryOperator, UnaryOperator};
 pub use crate::remark::Decision;
 pub use crate::syntax::Stage;
 pub use chain::{Chain, Link, chain};
-pub(crate) use chain::{merged, operands};
+pub(crate) use chain::{in_terms, merged, operands};
 pub(crate) use check::reduction_name;
 pub use check::{FormatOption, Problems, Read, check, check_expression, read_by, sparsest};
 pub use gradient::{gradient, real_parameters};

@@ -107,6 +107,25 @@ pub(crate) fn simplify(expr: Expr) -> Expr {
     }
 }
 
+/// The expression without what changes nothing: `x + 0`, `1 * x`, `x / 1`, `-(-x)`. No operand that is there is left out.
+pub(crate) fn plain(expr: &Expr) -> Expr {
+    match expr.map_children(&plain) {
+        Expr::Unary(UnaryOperator::Negate, operand) => match *operand {
+            Expr::Unary(UnaryOperator::Negate, inner) => *inner,
+            operand => Expr::Unary(UnaryOperator::Negate, Box::new(operand)),
+        },
+        Expr::Binary(operator, left, right) => {
+            let is_neutral = |effect: Effect| matches!(effect, Effect::Neutral);
+            match (literal(&left), literal(&right)) {
+                (Some(left), None) if is_neutral(effect_on_the_left(operator, left)) => *right,
+                (None, Some(right)) if is_neutral(effect_on_the_right(operator, right)) => *left,
+                _ => Expr::Binary(operator, left, right),
+            }
+        }
+        other => other,
+    }
+}
+
 /// Whether there is a sum in an expression.
 pub(crate) fn has_sum(expr: &Expr) -> bool {
     let mut found = matches!(expr, Expr::Reduce(..));

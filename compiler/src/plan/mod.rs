@@ -51,7 +51,7 @@ pub use cost::Cost;
 pub use facts::{Degrees, Facts, Known, Modes, Source, TensorFacts, wanted};
 
 use crate::diagnostics::{Diagnostic, codes::warnings};
-use crate::notation::{self, Assignment, Expr, Kernel};
+use crate::notation::{self, Access, Assignment, Expr, Kernel, simplify};
 use crate::syntax::{Directive, Schedule};
 use normal::Product;
 use sets::Vars;
@@ -106,6 +106,7 @@ pub fn plan_and_cost(kernel: &Kernel, facts: &Facts) -> (Option<Planned>, Cost) 
     }
     let memory = [asked.memory, facts.memory].into_iter().flatten().min();
     let facts = &Facts { memory, ..facts.clone() };
+    let kernel = &*notation::in_terms(kernel);
     // Which temporaries are made is part of the plan, where sizes tell.
     if let Some((merged, sites)) = merged(kernel, facts) {
         let chosen = share::choose(&sites);
@@ -126,7 +127,7 @@ pub fn plan_and_cost(kernel: &Kernel, facts: &Facts) -> (Option<Planned>, Cost) 
 
 /// The kernel with temporaries that are read once in the products that read them, and these, where sizes are known.
 fn merged(kernel: &Kernel, facts: &Facts) -> Option<(Kernel, Vec<Site>)> {
-    let merged = notation::merged(kernel)?;
+    let merged = notation::in_terms(&notation::merged(kernel)?).into_owned();
     let sites = sites(&merged, facts);
     let is_known = sites.iter().all(|site| !site.is_assumed) && sites.len() == products(&merged);
     is_known.then_some((merged, sites))
@@ -139,8 +140,8 @@ fn written(kernel: &Kernel, facts: &Facts) -> Option<Cost> {
     for (place, statement) in
         kernel.statements.iter().enumerate().filter(|(_, statement)| may_be_planned(kernel, statement))
     {
-        each_product(kernel, &statement.value, &mut |product| {
-            let of = Place { kernel, statement, place: (place, 0), product: &product };
+        each_product(kernel, &statement.value, &[], &mut |product, around| {
+            let of = Place { kernel, statement, place: (place, 0), product: &product, around };
             let nest = site::search(of, &sizes).map(|mut search| search.written().nest);
             cost = cost.zip(nest).filter(|_| product.is_flat).map(|(cost, nest)| Cost {
                 operations: cost.operations + nest.operations,
@@ -198,7 +199,7 @@ fn may_be_planned(kernel: &Kernel, statement: &Assignment) -> bool {
 fn products(kernel: &Kernel) -> usize {
     let mut count = 0;
     let planned = kernel.statements.iter().filter(|statement| may_be_planned(kernel, statement));
-    planned.for_each(|statement| each_product(kernel, &statement.value, &mut |_| count += 1));
+    planned.for_each(|statement| each_product(kernel, &statement.value, &[], &mut |_, _| count += 1));
     count
 }
 
@@ -213,8 +214,8 @@ fn sites(kernel: &Kernel, facts: &Facts) -> Vec<Site> {
     for (place, statement) in kernel.statements.iter().enumerate() {
         if normal::is_plain(kernel, statement) && may_be_planned(kernel, statement) {
             let mut number = 0;
-            each_product(kernel, &statement.value, &mut |product| {
-                let of = Place { kernel, statement, place: (place, number), product: &product };
+            each_product(kernel, &statement.value, &[], &mut |product, around| {
+                let of = Place { kernel, statement, place: (place, number), product: &product, around };
                 sites.extend(site::site(of, &sizes).or_else(|| {
                     let assumed = assumed.get_or_insert_with(|| unknown::scenarios(kernel, facts));
                     unknown::site(of, assumed)
@@ -226,11 +227,34 @@ fn sites(kernel: &Kernel, facts: &Facts) -> Vec<Site> {
     sites
 }
 
-/// Calls `visit` on the largest products of an expression.
-fn each_product(kernel: &Kernel, expr: &Expr, visit: &mut dyn FnMut(Product)) {
-    match normal::product(kernel, expr) {
-        Some(product) => visit(product),
-        None => expr.children().into_iter().for_each(|child| each_product(kernel, child, visit)),
+/// Calls `visit` on the largest products of an expression, with the accesses around each that choose where it is needed: what is there where
+/// one of them has no entry does not depend on it, as `X(i, j)` in `X(i, j) * (1 - sum(k)(U(i, k) * V(j, k)))`.
+fn each_product<'e>(
+    kernel: &Kernel,
+    expr: &'e Expr,
+    around: &[&'e Access],
+    visit: &mut dyn FnMut(Product, &[&'e Access]),
+) {
+    if let Some(product) = normal::product(kernel, expr) {
+        return visit(product, around);
+    }
+    let decisive = simplify::decisive(expr, &|access| kernel.tensor(access.tensor).fill);
+    for child in expr.children() {
+        let mut around = around.to_vec();
+        let others = decisive.iter().filter(|operand| !std::ptr::eq(**operand, child));
+        others.for_each(|operand| decisive_accesses(kernel, operand, &mut around));
+        each_product(kernel, child, &around, visit);
+    }
+}
+
+/// The sparse accesses without whose entries an expression is constant, each by itself.
+fn decisive_accesses<'e>(kernel: &Kernel, expr: &'e Expr, found: &mut Vec<&'e Access>) {
+    match expr {
+        Expr::Access(access) if kernel.is_sparse(access) => found.push(access),
+        _ => {
+            let operands = simplify::decisive(expr, &|access| kernel.tensor(access.tensor).fill);
+            operands.into_iter().for_each(|operand| decisive_accesses(kernel, operand, found));
+        }
     }
 }
 

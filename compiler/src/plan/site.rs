@@ -75,6 +75,8 @@ pub(super) struct Place<'a> {
     pub statement: &'a Assignment,
     pub place: (usize, usize),
     pub product: &'a Product,
+    /// What chooses where it is needed.
+    pub around: &'a [&'a Access],
 }
 
 /// What may be planned of a product; `None` where too little is known.
@@ -207,13 +209,15 @@ fn outer(search: &Search, plain: impl Fn(&usize) -> bool) -> Option<Vec<(usize, 
 
 /// The search for a product; `None` where too little is known.
 pub(super) fn search(of: Place<'_>, sizes: &Sizes<'_>) -> Option<Search> {
-    let Place { kernel, statement, place: (place, _), product } = of;
+    let Place { kernel, statement, place: (place, _), product, around } = of;
     let Sizes { extents, facts } = sizes;
     let free = product.free();
     members(product.reduced | free).all(|variable| extents[variable].is_some()).then_some(())?;
     let mut patterns: Vec<Vec<Pattern>> = Vec::new();
     let mut operands: Vec<Operand> = Vec::new();
-    let masks = statement.mask.iter().map(|mask| (vec![mask], false));
+    let chosen = |access: &&Access| access.indices.iter().all(|index| free >> index.0 & 1 == 1);
+    let around: Vec<&Access> = statement.mask.iter().chain(around.iter().copied()).filter(chosen).collect();
+    let masks = (!around.is_empty()).then_some((around, false));
     let factors = product.factors.iter().map(|factor| (factor.expr.accesses(), matches!(factor.expr, Expr::Access(_))));
     for (accesses, is_access) in factors.chain(masks) {
         let (mut own, mut operand) = (Vec::new(), Operand::default());

@@ -146,6 +146,27 @@ fn terms_are_planned_each_by_itself() {
 }
 
 #[test]
+fn sums_are_counted_where_what_is_around_them_needs_them() {
+    let text = "fn f(X: csf, Y: csf, U: dense, V: dense, W: dense) -> s: f64 {
+        s = sum(i, j, k)(X(i, j, k) * (Y(i, j, k) - sum(r)(U(i, r) * V(j, r) * W(k, r))));
+    }";
+    let shapes = [("X", &[100, 100, 100][..], Some(3e3)), ("Y", &[100, 100, 100], Some(3e3))];
+    let factors = ["U", "V", "W"].map(|name| (name, &[100, 6][..], None));
+    // A matrix for each pair of indices is no less than what 3,000 entries need.
+    assert_eq!(planned(text, &facts(&[&shapes[..], &factors].concat())), ["as written"]);
+}
+
+#[test]
+fn what_has_entries_is_summed_apart_from_what_has_values_everywhere() {
+    let text =
+        "fn f(A: csr, u: dense, v: dense, x: dense) -> y: dense { y(i) = sum(j)((A(i, j) - u(i) * v(j)) * x(j)); }";
+    let vectors = ["u", "v", "x"].map(|name| (name, &[N][..], None));
+    let sizes = facts(&[&[("A", &[N, N][..], Some(1e5))][..], &vectors].concat());
+    let expected = ["let t_vx: f64 = sum(j_1)(v(j_1) * x(j_1));", "y(i) = sum(j)(A(i, j) * x(j)) - u(i) * t_vx;"];
+    assert_eq!(planned(text, &sizes), expected);
+}
+
+#[test]
 fn without_sizes_only_what_is_never_dearer_replaces_the_text() {
     let unknown = Facts::default();
     let text = "fn f(A: csr, B: csr, x: dense) -> y: dense { y(i) = A(i, j) * B(j, k) * x(k); }";
@@ -304,7 +325,8 @@ fn bounds_are_never_less_than_what_there_is() {
         let kernel = kernel(texts[number % texts.len()]);
         let (relations, sizes) = counted(&kernel, &mut random);
         let product = normal::product(&kernel, &kernel.statements[0].value).expect("it is a product");
-        let of = Place { kernel: &kernel, statement: &kernel.statements[0], place: (0, 0), product: &product };
+        let of =
+            Place { kernel: &kernel, statement: &kernel.statements[0], place: (0, 0), product: &product, around: &[] };
         let known = Sizes { extents: estimate::extents(&kernel, &sizes, &[]), facts: Cow::Borrowed(&sizes) };
         let search = search(of, &known).expect("all is known");
         // The join of all relations.

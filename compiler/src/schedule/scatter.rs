@@ -733,7 +733,7 @@ fn masked_inside(value: Expr, mask: &Access) -> Expr {
     }
 }
 
-/// The terms of a sum of terms, each with its sign.
+/// The terms of a sum of terms, each with its sign; a sum with factors or a divisor is one of products.
 fn terms_of(value: &Expr, element: ElementType) -> Vec<Expr> {
     fn collect<'e>(value: &'e Expr, is_negative: bool, terms: &mut Vec<(&'e Expr, bool)>) {
         match value {
@@ -751,10 +751,32 @@ fn terms_of(value: &Expr, element: ElementType) -> Vec<Expr> {
     let mut terms = Vec::new();
     collect(value, false, &mut terms);
     let signed = |(term, is_negative): (&Expr, bool)| match is_negative {
-        true => negative(term.clone(), element),
-        false => term.clone(),
+        true => negative(as_sum(term, element), element),
+        false => as_sum(term, element),
     };
     terms.into_iter().map(signed).collect()
+}
+
+/// A sum by factors, or by a divisor of what is rounded, as a sum of products.
+fn as_sum(term: &Expr, element: ElementType) -> Expr {
+    let inside = |operand: &Expr, make: &dyn Fn(Box<Expr>) -> Expr| match as_sum(operand, element) {
+        Expr::Reduce(ReduceOperator::Add, variables, body) => {
+            Expr::Reduce(ReduceOperator::Add, variables, Box::new(make(body)))
+        }
+        other => make(Box::new(other)),
+    };
+    match term {
+        Expr::Binary(BinaryOperator::Multiply, left, right) if !has_sum(right) => {
+            inside(left, &|body| Expr::Binary(BinaryOperator::Multiply, body, right.clone()))
+        }
+        Expr::Binary(BinaryOperator::Multiply, left, right) if !has_sum(left) => {
+            inside(right, &|body| Expr::Binary(BinaryOperator::Multiply, left.clone(), body))
+        }
+        Expr::Binary(BinaryOperator::Divide, left, right) if element.is_rounded() && !has_sum(right) => {
+            inside(left, &|body| Expr::Binary(BinaryOperator::Divide, body, right.clone()))
+        }
+        other => other.clone(),
+    }
 }
 
 fn negative(term: Expr, element: ElementType) -> Expr {

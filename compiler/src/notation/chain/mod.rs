@@ -1,7 +1,7 @@
 //! From a kernel of several statements to a chain of kernels of one statement each.
 //!
 //! Passes over the notation, each a kernel in and a kernel out: [`versions`] gives each statement a tensor of its own,
-//! [`inline`] leaves out the temporaries that need not be made, and [`split`] cuts what is left; between them [`sampled`] masks
+//! [`inline`] leaves out the temporaries that need not be made, and [`split`] cuts what is left; between them [`terms`] cuts sums, [`sampled`] masks
 //! temporaries of which little is read, [`narrow`] makes
 //! temporaries of parts of what would be too much for one loop nest, and [`regions`] of what reductions have of stored entries:
 //!
@@ -22,16 +22,19 @@ mod part;
 mod regions;
 mod sampled;
 mod split;
+mod terms;
 #[cfg(test)]
 mod tests;
 mod versions;
 
 pub(crate) use narrow::operands;
+pub(crate) use terms::in_terms;
 
 use super::{IndexVariable, Kernel, Stage, Variable};
 use crate::diagnostics::Diagnostics;
 use crate::ir::IndexExpr;
 use crate::remark::Remark;
+use std::borrow::Cow;
 
 /// A kernel as statements that run one after the other.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,6 +65,9 @@ pub struct Link {
 pub fn chain(kernel: &Kernel, fuse: bool, most: usize) -> Chain {
     let mut problems = Diagnostics::new();
     let (mut kernel, mut decisions) = inline::inline(versions::versions(kernel), fuse, &mut problems);
+    if let Cow::Owned(cut) = in_terms(&kernel) {
+        kernel = cut;
+    }
     if fuse {
         let (masked, remarks) = sampled::sampled(kernel);
         kernel = masked;

@@ -13,7 +13,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics, Span, spelled, suggest};
 use crate::format::{Format, resolve::Definitions};
 use crate::ir::Repetition;
 use crate::notation::chooser::chooser;
-use crate::notation::{Access, Assignment, Kernel, Role, Tensor};
+use crate::notation::{Access, Assignment, Kernel, Role, Tensor, simplify};
 use crate::syntax::{Schedule, Statement, neighbours};
 use std::collections::BTreeSet;
 
@@ -75,7 +75,8 @@ pub(super) fn check(
     exchanged::check(&kernel, problems);
     let are_declared = |place: &usize| kernel.tensor(kernel.statements[*place].target.tensor).declared;
     for place in (0..kernel.statements.len()).filter(are_declared) {
-        warnings.extend(chooser(&kernel, place).map(|mask| read_in_part(&kernel, place, &mask)));
+        let mask = chooser(&kernel, place).filter(|_| simplify::has_sum(&kernel.statements[place].value));
+        warnings.extend(mask.map(|mask| read_in_part(&kernel, place, &mask)));
     }
     kernel.warnings = warnings.into_sorted();
     Some(kernel)
