@@ -267,7 +267,7 @@ import numpy as np, os, signal, spc, threading, time
 signal.signal(signal.SIGINT, signal.default_int_handler)
 f = spc.kernel("Y(i,k) = exp(A(i,j) * B(j,k)) * C(i,k)", backend="jit")
 g = spc.kernel("Y(i,k) = A(i,k) + B(i,k)", backend="jit")
-a, out = np.ones((1200, 1200)), np.empty((1200, 1200))
+a, out = np.ones((500, 500)), np.empty((500, 500))
 g(a, a, out=out)
 for pause in [0.05, 0.1, 0.2]:
     threading.Timer(pause, os.kill, (os.getpid(), signal.SIGINT)).start()
