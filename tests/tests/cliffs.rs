@@ -10,22 +10,15 @@ const BUT_ONE_OF: usize = 100;
 /// The same for every family.
 const NEVER: f64 = 20.0;
 
-spc_tests::tests! { no_writing_of_a_product_costs_much_more_than_another }
+spc_tests::tests! { no_writing_costs_much_more_than_another }
 
-fn no_writing_of_a_product_costs_much_more_than_another() {
-    let seeds: Vec<u64> = options().seeds(100, 2000).collect();
+fn no_writing_costs_much_more_than_another() {
+    let seeds: Vec<u64> = options().seeds(60, 2000).collect();
     let (mut dear, mut never) = (Vec::new(), Vec::new());
     for &seed in &seeds {
-        let measured = match Family::new(seed).measure() {
-            Ok(m) => m,
-            Err(e) => {
-                eprintln!("ERR seed {seed}: {e}");
-                continue;
-            }
-        };
+        let measured = Family::new(seed).measure().unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         let ratio = ratio(&measured);
         if ratio > MOST {
-            eprintln!("{}", shown(seed, ratio, &measured));
             dear.push(shown(seed, ratio, &measured));
         }
         if ratio > NEVER {
@@ -33,7 +26,7 @@ fn no_writing_of_a_product_costs_much_more_than_another() {
         }
     }
     assert!(never.is_empty(), "{}", never.join("\n"));
-    assert!(dear.len() * BUT_ONE_OF <= seeds.len(), "{} of {}:\n{}", dear.len(), seeds.len(), dear.join("\n"));
+    assert!(dear.len() <= seeds.len().div_ceil(BUT_ONE_OF), "{} of {}:\n{}", dear.len(), seeds.len(), dear.join("\n"));
 }
 
 fn ratio(measured: &[Measured]) -> f64 {

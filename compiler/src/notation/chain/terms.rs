@@ -13,15 +13,19 @@ use super::Renaming;
 use crate::ir::{BinaryOperator, ReduceOperator, UnaryOperator};
 use crate::notation::simplify::{known, plain};
 use crate::notation::{Access, Assignment, Expr, IndexVariable, Kernel, Variable, running};
+use crate::syntax::{Directive, ExprKind};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// Sums of more terms stay whole.
 const MOST_TERMS: usize = 8;
 
-/// The kernel with such reductions cut.
+/// The kernel with such reductions cut; as it is, where the schedule is about its loops, or leaves it as it is written.
 pub(crate) fn in_terms(kernel: &Kernel) -> Cow<'_, Kernel> {
     let mut cut = Cow::Borrowed(kernel);
+    if !kernel.schedule.iter().flat_map(|schedule| &schedule.directives).all(leaves_statements) {
+        return cut;
+    }
     for (place, statement) in kernel.statements.iter().enumerate().filter(|(_, statement)| !statement.is_recurrent()) {
         let mut value = plain(&statement.value);
         let mut variables = cut.variables.clone();
@@ -39,6 +43,14 @@ pub(crate) fn in_terms(kernel: &Kernel) -> Cow<'_, Kernel> {
         cut.renumber_variables();
     }
     cut
+}
+
+fn leaves_statements(directive: &Directive) -> bool {
+    let argument = directive.arguments.first().map(|argument| &argument.kind);
+    match directive.name.name.as_str() {
+        "plan" => !matches!(argument, Some(ExprKind::Name(name)) if name.name == "as_written"),
+        name => name == "deterministic",
+    }
 }
 
 struct Terms<'a> {
