@@ -20,10 +20,10 @@ use std::collections::BTreeSet;
 /// Sums of more terms stay whole.
 const MOST_TERMS: usize = 8;
 
-/// The kernel with such reductions cut; as it is, where the schedule is about its loops, or leaves it as it is written.
+/// The kernel with such reductions cut; as it is, where the schedule leaves it as it is written.
 pub(crate) fn in_terms(kernel: &Kernel) -> Cow<'_, Kernel> {
     let mut cut = Cow::Borrowed(kernel);
-    if !kernel.schedule.iter().flat_map(|schedule| &schedule.directives).all(leaves_statements) {
+    if kernel.schedule.iter().flat_map(|schedule| &schedule.directives).any(is_as_written) {
         return cut;
     }
     for (place, statement) in kernel.statements.iter().enumerate().filter(|(_, statement)| !statement.is_recurrent()) {
@@ -45,12 +45,9 @@ pub(crate) fn in_terms(kernel: &Kernel) -> Cow<'_, Kernel> {
     cut
 }
 
-fn leaves_statements(directive: &Directive) -> bool {
+fn is_as_written(directive: &Directive) -> bool {
     let argument = directive.arguments.first().map(|argument| &argument.kind);
-    match directive.name.name.as_str() {
-        "plan" => !matches!(argument, Some(ExprKind::Name(name)) if name.name == "as_written"),
-        name => name == "deterministic",
-    }
+    directive.name.name == "plan" && matches!(argument, Some(ExprKind::Name(name)) if name.name == "as_written")
 }
 
 struct Terms<'a> {
