@@ -139,8 +139,8 @@ fn several_elements_of_a_long_row_are_in_registers() -> Result<(), Skip> {
     Ok(())
 }
 
-/// Kernels whose host does all that hosts do: it scans, sorts, measures, chooses, launches teams, reads and lengthens.
-const FILES: [&str; 8] = [
+/// Kernels whose host does all that hosts do: it scans, sorts, measures, chooses, launches teams, reads and lengthens; and truth values in C.
+const FILES: [&str; 9] = [
     "products/spmv_csr",
     "products/mttkrp_csf",
     "products/spgemm_gustavson",
@@ -149,6 +149,7 @@ const FILES: [&str; 8] = [
     "scatter/two_products",
     "formats/fcoo_ttm",
     "reductions/row_minima",
+    "types/bool_any_all",
 ];
 
 /// What `spc compile --emit cu` prints, by NVIDIA's compiler of files.

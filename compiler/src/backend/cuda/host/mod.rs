@@ -61,6 +61,7 @@ fn header(declarations: &str) -> String {
     let text = format!(
         "#pragma once
 #include <cuda_runtime_api.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
