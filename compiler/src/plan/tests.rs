@@ -157,6 +157,17 @@ fn sums_are_counted_where_what_is_around_them_needs_them() {
 }
 
 #[test]
+fn a_sum_of_products_is_not_taken_for_them() {
+    let text =
+        "fn f(B: csr, u: dense, v: dense, x: dense) -> z: dense { z(i) = x(j) * v(j) * u(i) - x(j) * v(j) * B(i, j); }";
+    let vectors = ["u", "v", "x"].map(|name| (name, &[N][..], None));
+    let sizes = facts(&[&[("B", &[N, N][..], Some(1e6))][..], &vectors].concat());
+    let expected =
+        ["let t_xv: f64 = sum(j)(x(j) * v(j));", "z(i) = t_xv * u(i) - sum(j_1)(x(j_1) * v(j_1) * B(i, j_1));"];
+    assert_eq!(planned(text, &sizes), expected);
+}
+
+#[test]
 fn what_has_entries_is_summed_apart_from_what_has_values_everywhere() {
     let text =
         "fn f(A: csr, u: dense, v: dense, x: dense) -> y: dense { y(i) = sum(j)((A(i, j) - u(i) * v(j)) * x(j)); }";

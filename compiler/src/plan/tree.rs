@@ -592,7 +592,9 @@ impl Search {
             })
             .collect();
         let memory = made.tree.memory - own.iter().map(|tree| tree.memory).sum::<f64>();
-        let key = format!("{:?} {} {text}", self.stage, made.result.stored != 0);
+        // The text numbers what is summed behind what is not.
+        let Result { levels, stored, .. } = &made.result;
+        let key = format!("{:?} {} {} {text}", self.stage, *stored != 0, levels.len());
         Node { key, arrangement, nest: made.tree.nest.clone(), memory }
     }
 
