@@ -530,6 +530,7 @@ impl Writing {
         self.lets.push(format!("let {access} = {part};"));
         access
     }
+
     fn text(&self, random: &mut Random, is_first: bool) -> String {
         let mut parameters: Vec<String> = Vec::new();
         for factor in &self.factors {

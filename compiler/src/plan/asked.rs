@@ -27,7 +27,7 @@ impl Asked {
         let help = "write `plan(as_written)`, `plan(memory: 1e9)` with the bytes that temporaries may take, or `plan(keep(T))` with a temporary that is to be made";
         let wrong = |span: Span, message: String| Err((span, message, help.to_owned()));
         match (&argument.kind, said) {
-            (ExprKind::Name(name), None) if name.name == "as_written" => Ok(Self { as_written: true, memory: None }),
+            _ if directive.is_as_written() => Ok(Self { as_written: true, memory: None }),
             (ExprKind::Name(name), Some(said)) if name.name == "memory" => match bytes(said) {
                 Some(memory) => Ok(Self { as_written: false, memory: Some(memory) }),
                 None => wrong(said.span, "a number of bytes must stand here".to_owned()),

@@ -75,7 +75,7 @@ pub(super) struct Place<'a> {
     pub statement: &'a Assignment,
     pub place: (usize, usize),
     pub product: &'a Product,
-    /// What chooses where it is needed.
+    /// The sparse accesses outside of whose entries the product is not needed.
     pub around: &'a [&'a Access],
 }
 

@@ -387,6 +387,13 @@ pub enum Index {
 }
 
 impl Directive {
+    /// Whether it is `plan(as_written)`.
+    pub fn is_as_written(&self) -> bool {
+        let argument = self.arguments.first().filter(|_| self.choices.iter().all(|(place, _)| *place != 0));
+        self.name.name == "plan"
+            && argument.is_some_and(|of| matches!(&of.kind, ExprKind::Name(name) if name.name == "as_written"))
+    }
+
     /// The temporary that `plan(keep(T))` has made, whatever plans do with the rest.
     pub fn kept(&self) -> Option<&Ident> {
         let [Expr { kind, .. }] = &self.arguments[..] else { return None };

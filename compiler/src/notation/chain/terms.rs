@@ -13,17 +13,17 @@ use super::Renaming;
 use crate::ir::{BinaryOperator, ReduceOperator, UnaryOperator};
 use crate::notation::simplify::{known, plain};
 use crate::notation::{Access, Assignment, Expr, IndexVariable, Kernel, Variable, running};
-use crate::syntax::{Directive, ExprKind};
+use crate::syntax::Directive;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// Sums of more terms stay whole.
 const MOST_TERMS: usize = 8;
 
-/// The kernel with such reductions cut; as it is, where the schedule leaves it as it is written.
+/// The kernel with such reductions cut; unchanged under `plan(as_written)`.
 pub(crate) fn in_terms(kernel: &Kernel) -> Cow<'_, Kernel> {
     let mut cut = Cow::Borrowed(kernel);
-    if kernel.schedule.iter().flat_map(|schedule| &schedule.directives).any(is_as_written) {
+    if kernel.schedule.iter().flat_map(|schedule| &schedule.directives).any(Directive::is_as_written) {
         return cut;
     }
     for (place, statement) in kernel.statements.iter().enumerate().filter(|(_, statement)| !statement.is_recurrent()) {
@@ -43,11 +43,6 @@ pub(crate) fn in_terms(kernel: &Kernel) -> Cow<'_, Kernel> {
         cut.renumber_variables();
     }
     cut
-}
-
-fn is_as_written(directive: &Directive) -> bool {
-    let argument = directive.arguments.first().map(|argument| &argument.kind);
-    directive.name.name == "plan" && matches!(argument, Some(ExprKind::Name(name)) if name.name == "as_written")
 }
 
 struct Terms<'a> {
